@@ -1,0 +1,28 @@
+// The slow obvious interpreter in float64: the oracle of every test.
+#pragma once
+#include "tilewright/dsl/Program.h"
+#include <cstdint>
+#include <map>
+
+namespace tw {
+
+/// A dense row-major array of doubles. Half-precision inputs are given as the doubles they stand for.
+struct Array {
+  std::vector<std::int64_t> shape;
+  std::vector<double> data;
+};
+
+struct Evaluation {
+  std::map<std::string, Array> tensors;    // by tensor name: the inputs
+  std::map<std::string, double> scalars;   // by scalar name
+  std::map<std::string, std::int64_t> extents = {};   // by axis name, only for axes that no tensor's shape tells
+  std::int64_t foldTile = 0;               // width of fold tiles; 0: the whole axis as one tile
+};
+
+/// Runs the program in float64 and returns the stored tensors by name. Nothing is rounded to the
+/// tensors' types: rounding is the kernels' business and the test's tolerance.
+/// Throws ProgramError for a missing tensor, a wrong rank, lengths that disagree, a requirement that
+/// does not hold, and a read outside a tensor (naming tensor, dimension, index).
+[[nodiscard]] std::map<std::string, Array> evaluate(const Program &program, const Evaluation &inputs);
+
+} // namespace tw

@@ -1,0 +1,29 @@
+// How to run a program: plain data, made by hand, by the default choice or by the tuner.
+#pragma once
+#include <compare>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace tw {
+
+/// One program and one schedule give exactly one source text. Axes go by name.
+struct Schedule {
+  std::string block;                     // the axis of which a thread block (a task on the CPU) owns one tile
+  std::map<std::string, int> widths;     // elements of a tile along the block axis, the fold axis and the inner axes
+  int warpgroups = 2;                    // consumer warpgroups of a thread block
+  int stages = 2;                        // slots of a ring of fold tiles
+  bool overlap = true;                   // stage-1 dots of the tile before run under this tile's elementwise work
+  bool stabilised = false;               // hold stabilisers back where the program allows it
+  int registerRows = 6;                  // CPU: rows of a register block of a dot
+  int registerVectors = 2;               // CPU: vectors a row of a register block of a dot
+
+  friend bool operator==(const Schedule &, const Schedule &) = default;
+};
+
+/// `block=q q=64 k=64 d=128 e=128 warpgroups=2 …`, every field, in a fixed order.
+[[nodiscard]] std::string print(const Schedule &schedule);
+/// Reads that back; throws std::invalid_argument naming the field, what was expected and the known fields.
+[[nodiscard]] Schedule parseSchedule(std::string_view text);
+
+} // namespace tw
