@@ -4,6 +4,7 @@ Weights are float32; the arithmetic is float64, so that results rounded to float
 BLAS, its threads or the processor.
 """
 import json
+import math
 import re
 import struct
 import unicodedata
@@ -58,19 +59,7 @@ class Tokenizer:
         return [self.ids[p] for p in ["[CLS]", *pieces[: limit - 2], "[SEP]"]]
 
 
-def erf(x):
-    """The error function to 2e-16 or so: a Taylor series near zero, a continued fraction beyond."""
-    a = np.abs(x)
-    term = np.where(a < 3, a, 0.0)
-    near, small = term.copy(), term * term
-    for n in range(1, 60):
-        term = -term * small / n
-        near = near + term / (2 * n + 1)
-    far, b = np.zeros_like(a), np.maximum(a, 3)
-    for n in range(60, 0, -1):
-        far = n / 2 / (b + far)
-    tail = np.exp(-b * b) / np.sqrt(np.pi) / (b + far)
-    return np.sign(x) * np.where(a < 3, near * 2 / np.sqrt(np.pi), 1 - tail)
+erf = np.vectorize(math.erf, otypes=[float])
 
 
 def softmax(scores):
@@ -79,6 +68,8 @@ def softmax(scores):
 
 
 class Model:
+    """The encoder of six layers; `tensors` as readSafetensors() returns them."""
+
     def __init__(self, tensors):
         self.tensors = tensors
 
@@ -93,17 +84,16 @@ class Model:
     def forward(self, ids):
         """The last hidden states [S, 384] and, of each layer, what its attention computed:
         q, k, v [12, S, 32], heads joined after attention [S, 384], after the projection [S, 384]."""
-        embedding = self.tensors.get
         x = (
-            embedding("embeddings.word_embeddings.weight")[ids]
-            + embedding("embeddings.position_embeddings.weight")[: len(ids)]
-            + embedding("embeddings.token_type_embeddings.weight")[0]
+            self.tensors["embeddings.word_embeddings.weight"][ids]
+            + self.tensors["embeddings.position_embeddings.weight"][: len(ids)]
+            + self.tensors["embeddings.token_type_embeddings.weight"][0]
         )
         x = self.norm("embeddings.LayerNorm", x)
+        split = lambda y: y.reshape(len(ids), HEADS, -1).transpose(1, 0, 2)  # [S, 384] -> [12, S, 32]
         layers = []
         for n in range(LAYERS):
             layer = f"encoder.layer.{n}."
-            split = lambda y: y.reshape(len(ids), HEADS, -1).transpose(1, 0, 2)
             q, k, v = (split(self.linear(layer + "attention.self." + part, x)) for part in ("query", "key", "value"))
             weights = softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]))
             joined = (weights @ v).transpose(1, 0, 2).reshape(len(ids), -1)
