@@ -6,6 +6,9 @@
 # makes the target tilewright_cache, alias tilewright::cache, with include/ public.
 function(tilewright_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(NOT ROOM_SOURCES)
+    message(FATAL_ERROR "room ${name} has no sources")
+  endif()
   set(target tilewright_${name})
   add_library(${target} STATIC ${ROOM_SOURCES})
   add_library(tilewright::${name} ALIAS ${target})

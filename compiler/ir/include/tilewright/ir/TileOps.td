@@ -1,0 +1,189 @@
+// Operations of the tile dialect.
+#ifndef TILEWRIGHT_TILE_OPS
+#define TILEWRIGHT_TILE_OPS
+
+include "tilewright/ir/TileDialect.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string m, list<Trait> traits = []> : Op<Tile_Dialect, m, traits>;
+
+// A tile is a static tensor with an axes encoding; a value over no axes is a plain scalar.
+def Tile_Tile : StaticShapeTensorOf<[AnySignlessInteger, AnyFloat]>;
+def Tile_Value : AnyTypeOf<[Tile_Tile, AnySignlessInteger, AnyFloat]>;
+def Tile_IntegerValue : AnyTypeOf<[TensorOf<[I32, I64]>, I32, I64]>;
+
+//===--- memory ----------------------------------------------------------------------------------===//
+
+// Reads of a kernel's inputs: a kernel never stores to a tensor that it loads, so they are pure.
+def Tile_LoadOp : Tile_Op<"load", [Pure]> {
+  let summary = "reads a rectangular tile of a tensor; elements outside the tensor read as 0";
+  let description = [{
+    Dimension m of the memory is read from `offsets[m]` on: along dimension `dims[m]` of the tile,
+    or at that one place where `dims[m]` is -1. A tile dimension stands at most once in `dims`;
+    one that does not stand there is not allowed (broadcast afterwards).
+
+    ```mlir
+    %k = tile.load %K[%b, %hk, %k0, %zero] dims [-1, -1, 0, 1]
+       : memref<?x?x?x?xbf16, strided<[?, ?, ?, ?], offset: ?>> -> tensor<64x128xbf16, #tile.axes<"k", "d">>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, Variadic<I32>:$offsets, DenseI64ArrayAttr:$dims);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "$memory `[` $offsets `]` `dims` $dims attr-dict `:` type($memory) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_GatherOp : Tile_Op<"gather", [Pure]> {
+  let summary = "reads a tensor at computed places; a place outside the tensor reads as 0";
+  let description = [{
+    One index for each dimension of the memory: a scalar or an integer tile. The result runs along
+    the union of the indices' axes.
+    ```mlir
+    %x = tile.gather %table[%row, %bucket] : memref<?x?xf32, …>, (i32, tensor<64x64xi32, #tile.axes<"q", "k">>) -> tensor<64x64xf32, #tile.axes<"q", "k">>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, Variadic<Tile_IntegerValue>:$indices);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "$memory `[` $indices `]` attr-dict `:` type($memory) `,` `(` type($indices) `)` `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a tile to a tensor; elements outside the tensor are dropped";
+  let description = [{
+    `offsets` and `dims` as in `tile.load`; the element types agree.
+  }];
+  let arguments = (ins Tile_Value:$value, AnyMemRef:$memory, Variadic<I32>:$offsets, DenseI64ArrayAttr:$dims);
+  let assemblyFormat = "$value `,` $memory `[` $offsets `]` `dims` $dims attr-dict `:` type($value) `,` type($memory)";
+  let hasVerifier = 1;
+}
+
+//===--- along axes ------------------------------------------------------------------------------===//
+
+def Tile_PositionsOp : Tile_Op<"positions", [Pure]> {
+  let summary = "the coordinates along one axis: start, start + 1, …";
+  let description = [{
+    ```mlir
+    %k = tile.positions %k0 : tensor<64xi32, #tile.axes<"k">>
+    ```
+  }];
+  let arguments = (ins I32:$start);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$start attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "repeats a value along axes that it lacks; dimensions are matched by axis name";
+  let description = [{
+    Also reorders dimensions: the names say which is which.
+    ```mlir
+    %y = tile.broadcast %row : tensor<64xf32, #tile.axes<"q">> -> tensor<64x64xf32, #tile.axes<"q", "k">>
+    ```
+  }];
+  let arguments = (ins Tile_Value:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_Combine : I32EnumAttr<"Combine", "how a reduction combines two elements", [
+    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Min", 1, "min">, I32EnumAttrCase<"Sum", 2, "sum">]> {
+  let cppNamespace = "::tw::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_CombineAttr : EnumAttr<Tile_Dialect, Tile_Combine, "combine"> { let assemblyFormat = "$value"; }
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "combines all elements along one axis; max and min propagate NaN";
+  let description = [{
+    Of integers too. An element type of 16-bit float is not allowed: extend it first.
+    ```mlir
+    %m = tile.reduce max %s over "k" : tensor<64x64xf32, #tile.axes<"q", "k">> -> tensor<64xf32, #tile.axes<"q">>
+    ```
+  }];
+  let arguments = (ins Tile_CombineAttr:$kind, Tile_Tile:$source, StrAttr:$axis);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "$kind $source `over` $axis attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_DotOp : Tile_Op<"dot", [Pure]> {
+  let summary = "contracts one axis of two tiles, accumulating in f32 (f64 if an operand is f64)";
+  let description = [{
+    The operands run along two axes each, the result along the two that are left, the first
+    operand's first. Element types may differ. A product whose left element is exactly 0 contributes
+    nothing, whatever the right one holds. `stage` is set by `tile-assign-stages`: 1 for a dot that is
+    accumulated into a carried value, else 0.
+    ```mlir
+    %s = tile.dot %q, %k over "d" : tensor<64x128xbf16, #tile.axes<"q", "d">>, tensor<64x128xbf16, #tile.axes<"k", "d">>
+       -> tensor<64x64xf32, #tile.axes<"q", "k">>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, StrAttr:$axis, OptionalAttr<I32Attr>:$stage);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$lhs `,` $rhs `over` $axis (`stage` $stage^)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===--- masks and promises ----------------------------------------------------------------------===//
+
+def Tile_MaskOp : Tile_Op<"mask", [Pure, AttrSizedOperandSegments, AllTypesMatch<["source", "result"]>]> {
+  let summary = "keeps the elements inside a conjunction of half planes; the others become a constant";
+  let description = [{
+    Dimension j of the tile stands at coordinates `origin[j]`, `origin[j]` + 1, …. Plane i keeps
+    the points x with  Σ_j coefficients[i · rank + j] · x_j + rest[i] ≤ 0.
+    ```mlir
+    // keeps k ≤ q + shift, that is  -q + k - shift ≤ 0
+    %t = tile.mask %s at(%q0, %k0) planes [-1, 1] rest(%minusShift) else 0xFF800000 : tensor<64x64xf32, #tile.axes<"q", "k">>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$source, Variadic<I32>:$origin, DenseI64ArrayAttr:$coefficients,
+                       Variadic<I32>:$rest, TypedAttrInterface:$otherwise);
+  let results = (outs Tile_Tile:$result);
+  let hasVerifier = 1;
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_StabiliserOp : Tile_Op<"stabiliser", [Pure, SameOperandsAndResultType]> {
+  let summary = "its operand, and the promise that results do not depend on its exactness while nothing overflows";
+  let arguments = (ins Tile_Value:$source);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+}
+
+def Tile_AttemptOp : Tile_Op<"attempt", [NoRegionArguments, NoMemoryEffect, SingleBlock]> {
+  let summary = "a quick way to some values and the exact way, taken where the quick way's guard does not hold";
+  let description = [{
+    The first region ends in `tile.propose`: a guard, i1 (a scalar, or a tile over the block axis all of
+    whose elements must hold), and the values. The second ends in `tile.yield`.
+    Made by `tile-hold-stabiliser`.
+    ```mlir
+    %m1, %l1 = tile.attempt -> (tensor<64xf32, …>, tensor<64xf32, …>) {
+      …
+      tile.propose %ok, %m, %lq : i1, …
+    } otherwise {
+      …
+      tile.yield %me, %le : …
+    }
+    ```
+  }];
+  let results = (outs Variadic<Tile_Value>:$results);
+  let regions = (region SizedRegion<1>:$quick, SizedRegion<1>:$exact);
+  let assemblyFormat = "`->` `(` type($results) `)` $quick `otherwise` $exact attr-dict";
+  let hasRegionVerifier = 1;
+}
+def Tile_ProposeOp : Tile_Op<"propose", [Pure, Terminator, HasParent<"AttemptOp">]> {
+  let summary = "ends the quick region of an attempt: the guard and the values";
+  let arguments = (ins AnyTypeOf<[I1, TensorOf<[I1]>]>:$guard, Variadic<Tile_Value>:$values);
+  let assemblyFormat = "$guard (`,` $values^)? attr-dict `:` type($guard) (`,` type($values)^)?";
+}
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"AttemptOp">]> {
+  let summary = "ends the exact region of an attempt";
+  let arguments = (ins Variadic<Tile_Value>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+#endif
