@@ -32,6 +32,11 @@ struct Program {
   std::vector<Requirement> requirements = {};
 };
 
+/// Refuses, at the user's line, a program whose parts do not fit together: one name for two tensors, scalars
+/// or axes that differ, a tensor stored twice or both loaded and stored, no store at all. `print`, `evaluate`
+/// and the attention level call it; so must whoever else takes a program from a user.
+void verify(const Program &program);
+
 // ---- what a program mentions, each once, in order of first mention in a walk of requirements, then stores
 [[nodiscard]] Axes axesOf(const Program &program);
 [[nodiscard]] std::vector<std::shared_ptr<const TensorInfo>> tensorsOf(const Program &program);   // loaded, measured or stored

@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/dsl/Axis.h"
 #include "tilewright/dsl/Type.h"
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -66,6 +67,7 @@ struct Node {
   std::string label = {};                              // scalar, named
   bool positive = false;                               // scalar
   bool weak = false;                                   // a constant written as a bare number takes the other operand's type
+  std::uint64_t age = 0;                               // set by makeTile: later nodes have larger ones; never printed nor compared
 };
 
 inline Type Tile::type() const { return n->type; }

@@ -1,0 +1,91 @@
+#include "tilewright/dsl/Schedule.h"
+#include "Names.h"
+#include <charconv>
+#include <stdexcept>
+#include <vector>
+
+namespace tw {
+namespace {
+
+/// The fields that are not widths, in the order in which they print.
+const std::vector<std::string> fields{"block", "warpgroups", "stages", "overlap", "stabilised", "registerRows", "registerVectors"};
+
+[[noreturn]] void refuse(std::string_view text, const std::string &why) {
+  throw std::invalid_argument("schedule '" + std::string(text) + "': " + why);
+}
+
+std::string known() {
+  std::string list = "known are the widths of axes";
+  for (const std::string &field : fields)
+    list += ", " + field;
+  return list;
+}
+
+int positive(std::string_view text, std::string_view field, std::string_view value) {
+  int number = 0;
+  auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || stop != value.data() + value.size() || number < 1)
+    refuse(text, std::string(field) + "=" + std::string(value) + " is no whole number from 1; " + known());
+  return number;
+}
+
+bool truth(std::string_view text, std::string_view field, std::string_view value) {
+  if (value != "yes" && value != "no")
+    refuse(text, std::string(field) + "=" + std::string(value) + " is neither yes nor no; " + known());
+  return value == "yes";
+}
+
+} // namespace
+
+std::string print(const Schedule &s) {
+  auto yesNo = [](bool b) { return b ? "yes" : "no"; };
+  std::string out = "block=" + s.block;
+  for (const auto &[axis, width] : s.widths)
+    out += " " + axis + "=" + std::to_string(width);
+  out += " warpgroups=" + std::to_string(s.warpgroups) + " stages=" + std::to_string(s.stages);
+  out += std::string(" overlap=") + yesNo(s.overlap) + " stabilised=" + yesNo(s.stabilised);
+  return out + " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors);
+}
+
+Schedule parseSchedule(std::string_view text) {
+  Schedule s;
+  std::vector<std::string> given;
+  for (std::size_t at = text.find_first_not_of(" \t\n"); at != std::string_view::npos; at = text.find_first_not_of(" \t\n", at)) {
+    std::string_view item = text.substr(at, text.find_first_of(" \t\n", at) - at);
+    at += item.size();
+    auto equals = item.find('=');
+    std::string field(item.substr(0, equals));
+    if (equals == std::string_view::npos || field.empty())
+      refuse(text, "'" + std::string(item) + "' is no field=value; " + known());
+    for (const std::string &other : given)
+      if (other == field)
+        refuse(text, "'" + field + "' is given twice; give it once");
+    given.push_back(field);
+    std::string_view value = item.substr(equals + 1);
+    if (field == "block") {
+      if (!value.empty() && !detail::isIdentifier(value))
+        refuse(text, "block=" + std::string(value) + " names no axis; " + known());
+      s.block = value;
+    } else if (field == "warpgroups")
+      s.warpgroups = positive(text, field, value);
+    else if (field == "stages")
+      s.stages = positive(text, field, value);
+    else if (field == "overlap")
+      s.overlap = truth(text, field, value);
+    else if (field == "stabilised")
+      s.stabilised = truth(text, field, value);
+    else if (field == "registerRows")
+      s.registerRows = positive(text, field, value);
+    else if (field == "registerVectors")
+      s.registerVectors = positive(text, field, value);
+    else if (detail::isIdentifier(field)) {
+      if (std::string close = detail::nearest(field, fields); field.size() > 3 && !close.empty())
+        refuse(text, "'" + field + "' is unknown; did you mean '" + close + "'?; " + known());
+      s.widths[field] = positive(text, field, value);
+    } else
+      refuse(text, "'" + field + "' is no name of a field or an axis; " + known());
+  }
+  return s;
+}
+
+} // namespace tw

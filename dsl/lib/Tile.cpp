@@ -1,0 +1,32 @@
+#include "tilewright/dsl/Tile.h"
+#include <array>
+#include <atomic>
+
+namespace tw {
+
+const char *name(Op op) {
+  static constexpr std::array names{
+      "constant", "index", "extent", "dimension", "scalar", "load",
+      "neg", "abs", "exp", "exp2", "log", "tanh", "sigmoid", "sqrt", "not", "cast",
+      "add", "sub", "mul", "div", "floor_div", "mod", "min", "max",
+      "lt", "le", "gt", "ge", "eq", "ne", "and", "or",
+      "select",
+      "reduce_max", "reduce_min", "reduce_sum",
+      "dot",
+      "fold_argument", "fold_result", "named", "stabiliser"};
+  static_assert(names.size() == std::size_t(Op::stabiliser) + 1, "one name an operation");
+  return names[std::size_t(op)];
+}
+
+Tile makeTile(Node node) {
+  static std::atomic<std::uint64_t> made{0};
+  node.age = ++made;
+  return Tile(std::make_shared<const Node>(std::move(node)));
+}
+
+std::string text(const Tile &tile) {
+  std::string out = name(tile.type());
+  return tile.axes().empty() ? out : out + text(tile.axes());
+}
+
+} // namespace tw
