@@ -27,7 +27,7 @@ struct Capability {
   int threadsPerSM;
   /// Results per clock and multiprocessor of the f32 exp2 instruction. Source: CUDA Programming Guide, "Arithmetic
   /// Instructions", row "reciprocal, …, base 2 exponential (exp2)": 16 for each capability below. (10.3 has twice that:
-  /// NVIDIA Technical Blog on Blackwell Ultra, 2026.)
+  /// NVIDIA Technical Blog, article on Blackwell Ultra's special-function units.)
   int exp2PerClock = 16;
 };
 
@@ -82,8 +82,8 @@ const Product products[] = {
     {"a100", "NVIDIA A100 SXM 40 GB", sm80, 108, 40 * MiB, 40 * GB, 1555 * giga, 1410 * mega, 312 * tera},
     // NVIDIA A100 data sheet (2021), column A100 80GB SXM: 80 GB, 2,039 GB/s; the rest as above.
     {"a100-80gb", "NVIDIA A100 SXM 80 GB", sm80, 108, 40 * MiB, 80 * GB, 2039 * giga, 1410 * mega, 312 * tera},
-    // NVIDIA DGX B200 data sheet: 1,440 GB for 8 GPUs, 72 PFLOPS FP8 for training = 2.25 PFLOPS f16 a GPU, dense. SMs
-    // (148), L2 (126.5 MiB) and bandwidth (7,680 bits × 3,996 MHz × 2) as its driver reports them: pytorch/ao pull
+    // NVIDIA DGX B200 data sheet: 1,440 GB and 72 PFLOPS of FP8 with sparsity for 8 GPUs, hence 2.25 PFLOPS of f16 each.
+    // SMs (148), L2 (126.5 MiB) and bandwidth (7,680 bits × 3,996 MHz × 2) as its driver reports them: pytorch/ao pull
     // request 4002; the Blackwell tuning guide too gives 126 MB of L2. Clock: 2.25 PFLOPS ÷ (148 × 8192).
     {"b200", "NVIDIA B200", sm100, 148, 253 * MiB / 2, 180 * GB, 7672 * giga, 1856 * mega, 2250 * tera},
     // NVIDIA H100 white paper v1.03, table 3, column H100 SXM5: 132 SMs, L2 50 MB, 80 GB, 3,352 GB/s, f16 with f32
