@@ -1,0 +1,74 @@
+// What a compiled kernel is: code, and the facts by which it is checked and launched. Plain data.
+#pragma once
+#include "tilewright/artifact/Expression.h"
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tw {
+
+/// One argument of the kernel's entry, in order.
+struct Parameter {
+  enum class Kind {
+    tensor,    // a memory descriptor of `rank` dimensions
+    extent,    // the length of axis `name`, i32
+    scalar,    // the run-time scalar `name`
+    item,      // the coordinate of axis `name` that the item owns, i32
+    scratch    // the item's working memory
+  };
+  Kind kind = Kind::tensor;
+  std::string name;
+  std::string type;          // f16 bf16 f32 f64 i32 i64 bool
+  int rank = 0;              // tensor
+  bool stored = false;       // tensor: written by the kernel
+  bool positive = false;     // scalar: must be > 0
+};
+
+/// The length of an axis is the length of these dimensions, which must agree.
+struct AxisBinding {
+  std::string tensor;
+  int dimension = 0;
+};
+
+struct AxisFacts {
+  enum class Role { free, block, fold, inner };
+  std::string name;
+  Role role = Role::free;
+  int width = 1;             // elements of a tile along it
+  std::vector<AxisBinding> bindings;
+};
+
+/// Dimension `dimension` of `tensor` is read at `index`, which must stay inside it.
+struct IndexFacts {
+  std::string tensor;
+  int dimension = 0;
+  Expression index;
+  std::string text;          // as in the program: `h / 2`
+};
+
+struct RequirementFacts {
+  Expression condition;
+  std::string message;
+};
+
+struct Artifact {
+  std::string program;       // the program's name
+  std::string target;        // the name of the Target it was made for
+  std::string schedule;      // printed
+  std::string entry;         // the symbol to call or launch
+  std::vector<Parameter> parameters;
+  std::vector<AxisFacts> axes;
+  std::vector<IndexFacts> indices;
+  std::vector<RequirementFacts> requirements;
+  std::int64_t scratchBytes = 0;    // working memory of one item that runs
+  bool heaviestLast = false;        // items with a larger block coordinate do more work
+  std::string code;                 // an object file (host)
+};
+
+/// A self-describing byte string; `parseArtifact` reads it back and throws std::runtime_error where
+/// it is cut short or not of this version.
+[[nodiscard]] std::string serialise(const Artifact &artifact);
+[[nodiscard]] Artifact parseArtifact(std::string_view bytes);
+
+} // namespace tw

@@ -1,0 +1,63 @@
+// Artifacts as bytes: a JSON header with the facts, then the code.
+#include "tilewright/artifact/Artifact.h"
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace tw {
+
+using Json = nlohmann::json;
+NLOHMANN_JSON_SERIALIZE_ENUM(Parameter::Kind, {{Parameter::Kind::tensor, "tensor"}, {Parameter::Kind::extent, "extent"},
+  {Parameter::Kind::scalar, "scalar"}, {Parameter::Kind::item, "item"}, {Parameter::Kind::scratch, "scratch"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(AxisFacts::Role, {{AxisFacts::Role::free, "free"}, {AxisFacts::Role::block, "block"},
+  {AxisFacts::Role::fold, "fold"}, {AxisFacts::Role::inner, "inner"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Expression, op, value, name, dimension, operands)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, kind, name, type, rank, stored, positive)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AxisBinding, tensor, dimension)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AxisFacts, name, role, width, bindings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexFacts, tensor, dimension, index, text)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RequirementFacts, condition, message)
+
+namespace {
+constexpr std::string_view magic = "tilewright artifact 1\n";
+}
+
+std::string serialise(const Artifact &a) {
+  Json facts = {{"program", a.program}, {"target", a.target}, {"schedule", a.schedule}, {"entry", a.entry},
+                {"parameters", a.parameters}, {"axes", a.axes}, {"indices", a.indices}, {"requirements", a.requirements},
+                {"scratchBytes", a.scratchBytes}, {"heaviestLast", a.heaviestLast}, {"codeBytes", a.code.size()}};
+  return std::string(magic) + facts.dump() + "\n" + a.code;
+}
+
+Artifact parseArtifact(std::string_view bytes) {
+  auto refuse = [](const std::string &why) -> std::runtime_error { return std::runtime_error("not an artifact of this version: " + why); };
+  if (bytes.substr(0, magic.size()) != magic)
+    throw refuse("expected it to start with \"tilewright artifact 1\"");
+  bytes.remove_prefix(magic.size());
+  std::size_t end = bytes.find('\n');
+  if (end == bytes.npos)
+    throw refuse("its facts are cut short");
+  Artifact a;
+  std::size_t codeBytes = 0;
+  try {
+    Json facts = Json::parse(bytes.substr(0, end));
+    facts.at("program").get_to(a.program);
+    facts.at("target").get_to(a.target);
+    facts.at("schedule").get_to(a.schedule);
+    facts.at("entry").get_to(a.entry);
+    facts.at("parameters").get_to(a.parameters);
+    facts.at("axes").get_to(a.axes);
+    facts.at("indices").get_to(a.indices);
+    facts.at("requirements").get_to(a.requirements);
+    facts.at("scratchBytes").get_to(a.scratchBytes);
+    facts.at("heaviestLast").get_to(a.heaviestLast);
+    facts.at("codeBytes").get_to(codeBytes);
+  } catch (const Json::exception &error) {
+    throw refuse(error.what());
+  }
+  a.code = std::string(bytes.substr(end + 1));
+  if (a.code.size() != codeBytes)
+    throw refuse("it holds " + std::to_string(a.code.size()) + " bytes of code, its facts say " + std::to_string(codeBytes));
+  return a;
+}
+
+} // namespace tw
