@@ -1,0 +1,47 @@
+// The whole way from a program to an artifact, and the one place where MLIR's diagnostics become exceptions.
+#pragma once
+#include "tilewright/artifact/Artifact.h"
+#include "tilewright/dsl/Program.h"
+#include "tilewright/dsl/Schedule.h"
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace tw {
+
+/// One state of a kernel on its way, as text.
+struct Stage {
+  std::string name;          // "import", "form-masks", …, "host", "llvm", "assembly"; files are numbered in this order
+  std::string extension;     // ".mlir", ".ll", ".s", ".txt"
+  std::string text;
+};
+
+struct CompileOptions {
+  /// Called with every stage in order; texts are made only if it is set.
+  std::function<void(const Stage &)> onStage = {};
+};
+
+/// The compiler refuses: the kernel cannot be made for this target; the message says what, where, why, and the cure.
+class CompileError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How far a compilation goes.
+enum class Emit {
+  program,   // the DSL's text form
+  tile,      // the tile module after all its passes
+  host       // what the CPU target makes of it, before LLVM
+};
+
+/// Compiles for the CPU of this machine (target "host"). Throws ProgramError at the user's line, CompileError, and
+/// std::invalid_argument for a schedule that names unknown axes.
+[[nodiscard]] Artifact compileHost(const Program &program, const Schedule &schedule, const CompileOptions &options = {});
+
+/// The text of one stage. `program` needs no schedule. Any target's schedule will do for `tile`.
+[[nodiscard]] std::string emitText(const Program &program, const Schedule &schedule, Emit what);
+
+/// Changes whenever compiled code may: part of every cache key. Content of the compiler and LLVM's version.
+[[nodiscard]] const std::string &compilerDigest();
+
+} // namespace tw

@@ -1,0 +1,98 @@
+// From a program to something that runs: build, check, launch.
+#pragma once
+#include "tilewright/dsl/Program.h"
+#include "tilewright/dsl/Schedule.h"
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace tw {
+
+/// A tensor given at launch: element [i, j, …] is at data + (i·strides[0] + j·strides[1] + …) elements.
+/// Any strides, 0 and negative ones too; a stored tensor's elements must lie apart.
+struct TensorView {
+  void *data = nullptr;
+  Type type = Type::f32;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;       // in elements; empty: row-major
+};
+
+/// What a launch is given, by the names of the program.
+struct Arguments {
+  std::map<std::string, TensorView> tensors;
+  std::map<std::string, double> scalars;
+};
+
+/// Where work is queued. The CPU target runs at once, in the calling thread and the pool's; its only stream is `hostStream`.
+struct Stream {
+  void *handle = nullptr;
+};
+inline constexpr Stream hostStream{};
+
+/// Memory of the caller's for everything mutable: at least workspaceBytes(arguments), aligned to 64 bytes, one
+/// launch at a time.
+struct Workspace {
+  void *data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// What was given at launch does not fit the program; the message names it, what was expected and the cure.
+class ArgumentError : public std::invalid_argument {
+public:
+  using std::invalid_argument::invalid_argument;
+};
+
+struct BuildOptions {
+  std::string target = "host";
+  /// Lengths of inner axes (those that lie whole inside a tile, such as a head dim), by name. A kernel is made for them;
+  /// all other lengths are given at launch.
+  std::map<std::string, std::int64_t> extents;
+  std::optional<Schedule> schedule;        // none: the default one for the target
+  bool useCache = true;                    // the file cache; kernels of this process are found in either case
+};
+
+/// A kernel, ready to launch. Copies share it; any number of threads may launch it at once, each with its own workspace.
+class Kernel {
+public:
+  /// Bytes of workspace that a launch with these arguments needs. Throws ArgumentError as launch does.
+  [[nodiscard]] std::size_t workspaceBytes(const Arguments &arguments) const;
+  /// Checks the arguments and runs. Neither allocates device memory nor waits for other streams. On the CPU target it returns when done.
+  /// Throws ArgumentError before anything is run or written.
+  void launch(Stream stream, const Arguments &arguments, Workspace workspace) const;
+  /// The same with a workspace of its own: convenient, slower.
+  void launch(const Arguments &arguments) const;
+
+  [[nodiscard]] const std::string &name() const;
+  [[nodiscard]] Schedule schedule() const;
+  /// One readable block: program, target, schedule, parameters, axes.
+  [[nodiscard]] std::string describe() const;
+
+  struct State;
+  explicit Kernel(std::shared_ptr<const State> state) : state(std::move(state)) {}
+
+private:
+  std::shared_ptr<const State> state;
+};
+
+/// Compiles the program, or finds it compiled: in this process, then in the cache. One build per key, however many
+/// threads ask. Throws ProgramError, CompileError, RuntimeError, std::invalid_argument (UnknownTarget, a missing extent).
+/// `TILEWRIGHT_DUMP=dir` writes every stage of every build to `dir`.
+[[nodiscard]] Kernel build(const Program &program, const BuildOptions &options = {});
+
+/// Counts of this process, for tests and tools.
+struct BuildCounts {
+  std::uint64_t compiled = 0;     // builds that ran the compiler
+  std::uint64_t loaded = 0;       // builds that came from the cache file
+  std::uint64_t found = 0;        // builds that were in memory
+};
+[[nodiscard]] BuildCounts buildCounts();
+/// Forgets the kernels of this process (launched ones live on while somebody holds them).
+void forgetKernels();
+
+} // namespace tw
