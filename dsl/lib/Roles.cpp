@@ -99,7 +99,7 @@ const Axis &Roles::block() const {
 }
 
 Roles rolesOf(const Program &program, std::string_view blockName) {
-  Roles result{onlyFold(program), axesOf(program), {}};
+  Roles result{onlyFold(program), sorted(axesOf(program)), {}};
   Uses uses(program);
   Axis fold = result.fold->axis, block = chooseBlock(program, *result.fold, uses, blockName);
   Axes inner;

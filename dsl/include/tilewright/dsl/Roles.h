@@ -13,7 +13,7 @@ enum class Role {
 
 struct Roles {
   std::shared_ptr<const Fold> fold;
-  Axes axes;                   // all axes of the program, in order of first mention
+  Axes axes;                   // all axes of the program, in order of declaration
   std::vector<Role> roles;     // of each of them
   [[nodiscard]] Role of(const Axis &axis) const;
   [[nodiscard]] const Axis &block() const;

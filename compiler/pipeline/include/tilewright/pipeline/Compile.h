@@ -6,6 +6,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace tw {
 
@@ -40,6 +41,10 @@ enum class Emit {
 
 /// The text of one stage. `program` needs no schedule. Any target's schedule will do for `tile`.
 [[nodiscard]] std::string emitText(const Program &program, const Schedule &schedule, Emit what);
+
+/// What must hold at launch, as data: so that lengths known earlier can be checked earlier. Throws ProgramError for a
+/// requirement on more than lengths, dimensions, scalars and arithmetic.
+[[nodiscard]] std::vector<RequirementFacts> requirementsOf(const Program &program);
 
 /// Changes whenever compiled code may: part of every cache key. Content of the compiler and LLVM's version.
 [[nodiscard]] const std::string &compilerDigest();

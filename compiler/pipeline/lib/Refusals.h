@@ -1,0 +1,25 @@
+// MLIR's diagnostics, kept until they become an exception.
+#pragma once
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tilewright/dsl/Diagnostic.h"
+#include <optional>
+#include <string>
+
+namespace tw {
+
+/// Collects errors of a context. Remarks and warnings pass on to whoever listened before.
+class Refusals {
+public:
+  explicit Refusals(mlir::MLIRContext &context);
+  /// Throws what was collected: a ProgramError at the user's line where an error has one, else a
+  /// CompileError. `otherwise` is the message where nothing was said.
+  [[noreturn]] void raise(const std::string &otherwise) const;
+
+private:
+  std::string text;                       // all errors, one a line
+  std::optional<Diagnostic> atUsersLine;  // the first that has one
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace tw

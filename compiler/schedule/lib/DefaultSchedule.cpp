@@ -1,0 +1,84 @@
+// The widest tiles that fit, tried in a fixed order of preference.
+#include "tilewright/schedule/DefaultSchedule.h"
+#include "Footprint.h"
+#include <fmt/format.h>
+
+namespace tw {
+namespace {
+
+constexpr std::int64_t widestInner = 256;    // one dot instruction's width; wider ones need nested folds
+
+/// Widths of inner axes: whole, padded to what one instruction copies and multiplies on a GPU.
+void setInner(Schedule &schedule, const Program &program, const Roles &roles, const Target &target, const std::map<std::string, std::int64_t> &extents) {
+  for (std::size_t i = 0; i < roles.axes.size(); ++i) {
+    if (roles.roles[i] != Role::inner)
+      continue;
+    const std::string &name = roles.axes[i].name();
+    auto given = extents.find(name);
+    if (given == extents.end())
+      throw std::invalid_argument(fmt::format("program '{}' needs the length of axis '{}', which lies whole inside a tile: give it in BuildOptions::extents", program.name, name));
+    if (given->second < 1 || given->second > widestInner)
+      throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that lies whole inside a tile may be 1 to {} long", name, program.name, given->second, widestInner));
+    int length = int(given->second);
+    schedule.widths[name] = target.isHost() ? length : (length + 15) / 16 * 16;
+  }
+}
+
+struct Candidate {
+  int warpgroups, block, fold, stages;
+};
+
+/// Wide blocks first: a block's operands are read once for all its rows. Then wide folds, then more stages.
+std::vector<Candidate> candidates(const Target &target) {
+  std::vector<Candidate> list;
+  if (target.isHost()) {
+    for (int block : {64, 32, 16, 8})
+      for (int fold : {64, 32, 16, 8})
+        list.push_back({1, block, fold, 1});
+    return list;
+  }
+  for (int warpgroups : {2, 1})
+    for (int fold : {128, 96, 64, 48, 32, 16})
+      for (int stages : {2, 1})
+        list.push_back({warpgroups, 64 * warpgroups, fold, stages});
+  return list;
+}
+
+/// Registers that a consumer thread may hold: the file shared out among the block's threads (on a GPU with
+/// a producer warpgroup that gives most of its own away), at most what one thread can name.
+int registersPerThread(const Target &target, int warpgroups) {
+  int threads = 128 * warpgroups, shared = target.registersPerSM / threads;
+  if (target.arch == "sm90a")
+    shared = (target.registersPerSM - 128 * 24) / threads;
+  return std::min(target.registersPerThreadMax, shared) / 8 * 8;
+}
+
+} // namespace
+
+Schedule defaultSchedule(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &innerExtents) {
+  Roles roles = rolesOf(program);
+  Schedule schedule;
+  schedule.block = roles.block().name();
+  setInner(schedule, program, roles, target, innerExtents);
+  auto uses = tileUses(program, roles);
+  Footprint smallest;
+  for (const Candidate &c : candidates(target)) {
+    schedule.warpgroups = c.warpgroups;
+    schedule.stages = c.stages;
+    schedule.widths[schedule.block] = c.block;
+    schedule.widths[roles.fold->axis.name()] = c.fold;
+    smallest = footprint(program, schedule, target);
+    bool fits = smallest.sharedBytes <= target.sharedBytesPerBlock && smallest.registersPerThread <= registersPerThread(target, c.warpgroups);
+    if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
+      schedule.overlap = !target.isHost();
+      return schedule;
+    }
+  }
+  bool memory = smallest.sharedBytes > target.sharedBytesPerBlock;
+  throw std::invalid_argument(fmt::format(
+      "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}; make an inner axis shorter", program.name, target.title,
+      memory ? smallest.sharedBytes : smallest.registersPerThread, memory ? "bytes of shared memory a block" : "registers a thread",
+      memory ? target.sharedBytesPerBlock : registersPerThread(target, 1)));
+}
+
+} // namespace tw

@@ -1,0 +1,120 @@
+// Which tiles a program's items hold, and how many bytes and registers they take under a schedule.
+#include "Footprint.h"
+#include "tilewright/schedule/DefaultSchedule.h"
+#include <algorithm>
+#include <functional>
+
+namespace tw {
+namespace {
+
+/// Looks through names and promises.
+const Tile &meant(const Tile &tile) {
+  const Node &node = tile.node();
+  return node.op == Op::named || node.op == Op::stabiliser ? meant(node.operands.back()) : tile;
+}
+
+class Collector {
+public:
+  Collector(const Roles &roles) : roles(roles) {}
+
+  void visit(const Tile &tile, bool added) {
+    const Node &node = tile.node();
+    if (!seen.insert(&node).second)
+      return;
+    if (node.op == Op::dot) {
+      for (const Tile &operand : node.operands)
+        if (const Node &source = meant(operand).node(); source.op == Op::load && loads.insert(&source).second)
+          add(contains(source.axes, roles.fold->axis) ? TileUse::Kind::foldOperand : TileUse::Kind::blockOperand, source.axes, bytes(source.type));
+      if (!added)
+        add(TileUse::Kind::product, node.axes, bytes(node.type));
+    }
+    for (const Tile &operand : node.operands)
+      visit(operand, node.op == Op::named && added);
+  }
+
+  /// `arg · factor + dot`: the dot needs no place of its own.
+  void visitYield(const Tile &yield) {
+    const Node &node = meant(yield).node();
+    if (node.op == Op::add)
+      for (const Tile &operand : node.operands)
+        if (meant(operand).node().op == Op::dot)
+          visit(meant(operand), true);
+    visit(yield, false);
+  }
+
+  void add(TileUse::Kind kind, const Axes &axes, int elementBytes) {
+    Axes tiled;
+    for (const Axis &axis : axes)
+      if (roles.of(axis) != Role::free)
+        tiled.push_back(axis);
+    if (tiled.size() == 2)
+      uses.push_back({kind, tiled, elementBytes});
+  }
+
+  std::vector<TileUse> uses;
+
+private:
+  const Roles &roles;
+  std::set<const Node *> seen, loads;
+};
+
+} // namespace
+
+std::vector<TileUse> tileUses(const Program &program, const Roles &roles) {
+  Collector collector(roles);
+  for (const Tile &argument : roles.fold->arguments)
+    collector.add(TileUse::Kind::accumulator, argument.axes(), bytes(argument.type()));
+  for (const Tile &yield : roles.fold->yields)
+    collector.visitYield(yield);
+  for (const Store &store : program.stores)
+    collector.visit(store.value, false);
+  return collector.uses;
+}
+
+namespace {
+
+std::int64_t elements(const TileUse &use, const Schedule &schedule) {
+  std::int64_t n = 1;
+  for (const Axis &axis : use.axes)
+    n *= schedule.widths.at(axis.name());
+  return n;
+}
+
+/// On the CPU every tile is a buffer of the type in which it computes, with one copy of each operand.
+Footprint onHost(const std::vector<TileUse> &uses, const Schedule &schedule) {
+  Footprint f;
+  for (const TileUse &use : uses)
+    f.sharedBytes += elements(use, schedule) * std::max(use.elementBytes, 4);
+  return f;
+}
+
+/// On a GPU operands lie in shared memory (those of steps in a ring), everything else in registers; a
+/// product is packed to 16 bit beside itself when it becomes an operand.
+Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule) {
+  constexpr int addressing = 40;      // registers for rows, addresses, loop state
+  constexpr std::int64_t barriers = 1024;
+  Footprint f;
+  f.sharedBytes = barriers;
+  std::int64_t held = 0;
+  for (const TileUse &use : uses) {
+    std::int64_t n = elements(use, schedule);
+    switch (use.kind) {
+    case TileUse::Kind::blockOperand: f.sharedBytes += n * use.elementBytes; break;
+    case TileUse::Kind::foldOperand: f.sharedBytes += n * use.elementBytes * schedule.stages; break;
+    case TileUse::Kind::accumulator: held += n; break;
+    case TileUse::Kind::product: held += n + n / 2; break;
+    }
+  }
+  f.registersPerThread = int(held / (128 * schedule.warpgroups)) + addressing;
+  return f;
+}
+
+} // namespace
+
+Footprint footprint(const Program &program, const Schedule &schedule, const Target &target) {
+  Roles roles = rolesOf(program, schedule.block);
+  auto uses = tileUses(program, roles);
+  return target.isHost() ? onHost(uses, schedule) : onGpu(uses, schedule);
+}
+
+} // namespace tw
