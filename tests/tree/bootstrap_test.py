@@ -1,0 +1,78 @@
+"""What ./bootstrap says where it can do nothing."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = os.path.join(sys.argv.pop(1), "bootstrap")
+
+
+def bootstrap(*arguments, **environment):
+    return subprocess.run([SCRIPT, *arguments], cwd="/", env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+
+
+def folder_of_tools(folder, *names):
+    """Makes a folder for PATH that holds these programs alone."""
+    for name in names:
+        for place in os.environ["PATH"].split(os.pathsep):
+            if os.path.exists(os.path.join(place, name)):
+                os.symlink(os.path.join(place, name), os.path.join(folder, name))
+                break
+    return folder
+
+
+class Bootstrap(unittest.TestCase):
+    def test_help(self):
+        result = bootstrap("help")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(result.stdout.startswith("usage: ./bootstrap COMMAND\n"))
+        self.assertEqual(bootstrap().stdout, result.stdout)
+
+    def test_an_unknown_command(self):
+        result = bootstrap("tset")
+        self.assertEqual(result.returncode, 2)
+        self.assertTrue(result.stderr.startswith("bootstrap: 'tset' is no command\n"))
+
+    def test_too_many_arguments(self):
+        self.assertEqual(bootstrap("test", "demo").returncode, 2)
+
+    def test_a_number_of_jobs_that_is_none(self):
+        result = bootstrap("build", TILEWRIGHT_JOBS="many")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual(result.stderr, "bootstrap: TILEWRIGHT_JOBS is 'many'; it must be a number from 1\n")
+
+    def test_another_system_without_tools(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder_of_tools(folder, "bash", "dirname", "env", "head", "sed", "tr")
+            release = os.path.join(folder, "os-release")
+            with open(release, "w", encoding="utf-8") as stream:
+                stream.write('ID=other\nVERSION_ID="7"\nPRETTY_NAME="Other 7"\n')
+            result = bootstrap("deps", PATH=path, OS_RELEASE=release)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("packages are installed on Debian 12 only, and this is Other 7; it lacks c++ cmake ninja python3.", result.stderr)
+        self.assertIn("libmlir-22-dev", result.stderr)
+
+    @unittest.skipUnless(os.geteuid() != 0 or os.path.exists("/usr/bin/setpriv"), "needs a user other than root, or setpriv to become one")
+    def test_neither_root_nor_sudo(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            path = folder_of_tools(folder, "bash", "dirname", "env", "grep", "head", "sed", "tr")
+            for name, text in {"dpkg-query": "#!/bin/sh\necho 'installed cmake'\n", "os-release": "ID=debian\nVERSION_ID=\"12\"\n",
+                               "bootstrap": pathlib.Path(SCRIPT).read_text("utf-8")}.items():
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
+                    stream.write(text)
+                os.chmod(os.path.join(folder, name), 0o755)
+            as_nobody = [] if os.geteuid() else ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+            result = subprocess.run([*as_nobody, os.path.join(folder, "bootstrap"), "deps"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                    env={"PATH": path, "OS_RELEASE": os.path.join(folder, "os-release")}, encoding="utf-8", cwd="/")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("without root or sudo they cannot be installed", result.stderr)
+        self.assertIn("Let an administrator run: apt-get install --no-install-recommends catch2 g++ ", result.stderr)
+        self.assertNotIn(" cmake ", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
