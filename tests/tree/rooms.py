@@ -6,7 +6,6 @@ import tree
 ROW = re.compile(r"^\| `([\w/]+)` \|.*\| ([^|]*) \|$")
 INCLUDE = re.compile(r'^\s*#?include\s+["<](tilewright|mlir|llvm)(?:-c)?/(\w+)[/.]')
 LINKED = re.compile(r"\btilewright(?:::|_)(\w+)|\b((?:MLIR|LLVM)\w+)")
-CMAKE_FUNCTIONS = {"room", "warnings", "uses_mlir", "test"}
 
 
 def table(root):
@@ -19,8 +18,8 @@ def table(root):
     return allowed
 
 
-def used(root, folder):
-    """(what, where) for each room or library that the room in `folder` names."""
+def used(root, folder, rooms):
+    """(what, where) for each of `rooms` and each library that the room in `folder` names."""
     for file in tree.text_files(root, folder):
         is_cmake = os.path.basename(file) == "CMakeLists.txt"
         for number, line in enumerate(tree.lines(root, file), 1):
@@ -29,7 +28,7 @@ def used(root, folder):
                 for room, library in LINKED.findall(line.split("#")[0]):
                     if library:
                         yield library[:4], where
-                    elif room not in CMAKE_FUNCTIONS:
+                    elif room in rooms:
                         yield room, where
             elif match := INCLUDE.match(line):
                 project, room = match.groups()
@@ -38,6 +37,7 @@ def used(root, folder):
 
 def check(root):
     allowed = table(root)
+    rooms = {os.path.basename(folder) for folder in allowed}
     complaints = []
     for parent in ("compiler", "runtime"):
         for name in sorted(os.listdir(os.path.join(root, parent))):
@@ -49,7 +49,7 @@ def check(root):
             complaints.append(f"docs/Design.md: the table names {folder}, which is not there")
         elif may_use is not None:
             room = os.path.basename(folder)
-            for what, where in used(root, folder):
+            for what, where in used(root, folder, rooms):
                 if what != room and what not in may_use and not (what == "LLVM" and "MLIR" in may_use):
                     complaints.append(f"{where}: {room} uses {what}; docs/Design.md allows {', '.join(sorted(may_use)) or 'nothing'}")
     return complaints
