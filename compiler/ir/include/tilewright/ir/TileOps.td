@@ -106,7 +106,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   }];
   let arguments = (ins Tile_CombineAttr:$kind, Tile_Tile:$source, StrAttr:$axis);
   let results = (outs Tile_Value:$result);
-  let assemblyFormat = "$kind $source `over` $axis attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "`` $kind $source `over` $axis attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,72 @@
+// The default schedule fits every target's SRAM and registers, or is refused with figures.
+#include "tilewright/dsl/Dsl.h"
+#include "tilewright/schedule/DefaultSchedule.h"
+#include <catch2/catch.hpp>
+
+using namespace tw;
+
+namespace {
+Program causalProgram() { return makeVariant("causal", {.type = Type::bf16}); }
+} // namespace
+
+TEST_CASE("every gallery variant has a schedule on every target, within its shared memory and registers") {
+  for (const Target &target : targets())
+    for (const Variant &variant : gallery())
+      for (std::int64_t d : {8, 40, 64, 128, 192, 256}) {
+        INFO(variant.name << " D=" << d << " on " << target.name);
+        Program program = makeVariant(variant.name, {.type = Type::bf16});
+        Schedule schedule = defaultSchedule(program, target, {{"d", d}, {"e", d}});
+        Footprint taken = footprint(program, schedule, target);
+        CHECK(schedule.block == "q");
+        CHECK(schedule.widths.at("d") >= d);
+        if (!target.isHost()) {
+          CHECK(taken.sharedBytes <= target.sharedBytesPerBlock);
+          CHECK(taken.registersPerThread <= target.registersPerThreadMax);
+        }
+      }
+}
+
+TEST_CASE("the CPU's tiles are as long as the axis, a GPU's are padded to 16") {
+  CHECK(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 40}, {"e", 8}}).widths.at("d") == 40);
+  CHECK(defaultSchedule(causalProgram(), findTarget("h200"), {{"d", 40}, {"e", 8}}).widths.at("d") == 48);
+  CHECK(defaultSchedule(causalProgram(), findTarget("h200"), {{"d", 40}, {"e", 8}}).widths.at("e") == 16);
+}
+
+TEST_CASE("more shared memory gives wider tiles") {
+  Target small = findTarget("a100"), large = small;
+  small.sharedBytesPerBlock = 48 << 10;
+  auto area = [&](const Target &target) {
+    Schedule s = defaultSchedule(causalProgram(), target, {{"d", 128}, {"e", 128}});
+    return s.widths.at("q") * s.widths.at("k") * s.stages;
+  };
+  CHECK(area(small) < area(large));
+}
+
+TEST_CASE("a program that fits nothing is refused with what it needs and what there is") {
+  Target tiny = findTarget("a100");
+  tiny.sharedBytesPerBlock = 8 << 10;
+  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), tiny, {{"d", 256}, {"e", 256}}),
+                    Catch::Contains("program 'causal' fits no schedule on") && Catch::Contains("bytes of shared memory a block, there are 8192; make an inner axis shorter"));
+}
+
+TEST_CASE("inner axes need lengths in range") {
+  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}}),
+                    "program 'causal' needs the length of axis 'e', which lies whole inside a tile: give it in BuildOptions::extents");
+  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 512}, {"e", 64}}),
+                    "axis 'd' of program 'causal' is 512 long; an axis that lies whole inside a tile may be 1 to 256 long");
+}
+
+TEST_CASE("edge row 30: widths of default schedules are multiples of what a warp holds") {
+  for (const Target &target : targets()) {
+    if (target.isHost())
+      continue;
+    for (std::int64_t d : {8, 40, 80, 96, 128, 192, 256}) {
+      Schedule s = defaultSchedule(causalProgram(), target, {{"d", d}, {"e", d}});
+      for (const auto &[axis, width] : s.widths) {
+        INFO(target.name << " D=" << d << " " << axis << "=" << width);
+        CHECK(width % 16 == 0);
+      }
+      CHECK(s.widths.at("q") == 64 * s.warpgroups);
+    }
+  }
+}
