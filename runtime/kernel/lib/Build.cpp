@@ -1,0 +1,138 @@
+// build(): in memory, else from the cache, else compiled; one build a key, however many threads ask.
+#include "BuildKey.h"
+#include "Dump.h"
+#include "Say.h"
+#include "SharedStore.h"
+#include "State.h"
+#include "tilewright/pipeline/Compile.h"
+#include <atomic>
+#include <fmt/format.h>
+#include <future>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace tw {
+namespace {
+
+using Built = std::shared_ptr<const Kernel::State>;
+
+struct Counters {
+  std::atomic<std::uint64_t> compiled = 0, loaded = 0, found = 0;
+};
+Counters counters;
+
+/// The kernels of this process. A build under way is in `builds` too, so that whoever else asks waits for it.
+class Kernels {
+public:
+  Built byQuickKey(const std::string &quick) {
+    const std::shared_lock lock(mutex);
+    auto known = found.find(quick);
+    return known == found.end() ? nullptr : known->second;
+  }
+
+  void remember(std::string quick, const Built &built) {
+    const std::lock_guard lock(mutex);
+    if (auto build = builds.find(*cache::Digest::fromHex(built->key)); build != builds.end())   // unless they were forgotten meanwhile
+      found.emplace(std::move(quick), built);
+  }
+
+  /// The kernel of that key. `make` runs in the first thread that asks, outside of any lock; where it throws, all who wait
+  /// get the exception and the next who asks tries again.
+  template <class Make> Built get(const cache::Digest &key, Make make) {
+    std::promise<Built> promise;
+    std::shared_future<Built> future;
+    {
+      const std::lock_guard lock(mutex);
+      auto [entry, isMine] = builds.try_emplace(key);
+      if (!isMine)
+        future = entry->second;
+      else
+        entry->second = promise.get_future().share();
+    }
+    if (future.valid()) {
+      Built built = future.get();
+      ++counters.found;
+      return built;
+    }
+    try {
+      Built built = make();
+      promise.set_value(built);
+      return built;
+    } catch (...) {
+      {
+        const std::lock_guard lock(mutex);
+        builds.erase(key);
+      }
+      promise.set_exception(std::current_exception());
+      throw;
+    }
+  }
+
+  void forget() {
+    const std::lock_guard lock(mutex);
+    found.clear();
+    std::erase_if(builds, [](const auto &entry) { return entry.second.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+  }
+
+private:
+  std::shared_mutex mutex;
+  std::unordered_map<std::string, Built> found;                                // by quick key
+  std::unordered_map<cache::Digest, std::shared_future<Built>> builds;         // by key
+};
+
+Kernels &kernels() {
+  static Kernels *all = new Kernels;   // never destroyed: threads may build while the process ends
+  return *all;
+}
+
+/// The kernel out of the cache, or nothing. What cannot be used is said and built anew.
+Built fromCache(cache::Store &store, const Request &request) {
+  auto bytes = store.get(request.key);
+  if (!bytes)
+    return nullptr;
+  try {
+    return Kernel::State::load(parseArtifact(*bytes), request.inner, request.key.hex());
+  } catch (const std::exception &error) {
+    say(fmt::format("a kernel in the cache cannot be used and is built anew: {}", error.what()));
+    return nullptr;
+  }
+}
+
+Built make(const Program &program, const BuildOptions &options, const Request &request) {
+  std::shared_ptr<cache::Store> store = options.useCache ? sharedStore() : nullptr;
+  // Stages are made by compiling only.
+  if (store && !dumps())
+    if (Built built = fromCache(*store, request)) {
+      ++counters.loaded;
+      return built;
+    }
+  Artifact artifact = compileHost(program, request.schedule, {dumpOf(program.name, request.scheduleText, request.key.hex())});
+  const std::string bytes = store ? serialise(artifact) : "";
+  const cache::Facts facts{{"program", artifact.program}, {"target", artifact.target}, {"schedule", artifact.schedule}};
+  Built built = Kernel::State::load(std::move(artifact), request.inner, request.key.hex());
+  if (store)
+    store->put(request.key, bytes, facts);
+  ++counters.compiled;
+  return built;
+}
+
+} // namespace
+
+Kernel build(const Program &program, const BuildOptions &options) {
+  std::string quick = quickKey(program, options);
+  if (Built built = kernels().byQuickKey(quick)) {
+    ++counters.found;
+    return Kernel(built);
+  }
+  const Request request = complete(program, options);
+  Built built = kernels().get(request.key, [&] { return make(program, options, request); });
+  kernels().remember(std::move(quick), built);
+  return Kernel(built);
+}
+
+BuildCounts buildCounts() { return {counters.compiled, counters.loaded, counters.found}; }
+
+void forgetKernels() { kernels().forget(); }
+
+} // namespace tw

@@ -1,0 +1,107 @@
+// The key of a kernel is a digest of all that its code depends on, and of nothing else: no path, no time, no location.
+#include "BuildKey.h"
+#include "Fingerprint.h"
+#include "tilewright/dsl/Roles.h"
+#include "tilewright/kernel/Nearest.h"
+#include "tilewright/pipeline/Compile.h"
+#include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/Target.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
+#include <stdexcept>
+
+namespace tw {
+namespace {
+
+/// The name and the features of this CPU: host code is made for them.
+const std::string &processor() {
+  static const std::string text = [] {
+    std::vector<std::string> features;
+    for (const auto &[name, offered] : llvm::sys::getHostCPUFeatures())
+      if (offered)
+        features.push_back(name.str());
+    std::sort(features.begin(), features.end());
+    return fmt::format("{} {}", llvm::sys::getHostCPUName().str(), fmt::join(features, ","));
+  }();
+  return text;
+}
+
+/// The lengths of the program's inner axes, every one and no other.
+std::map<std::string, std::int64_t> innerOf(const Program &program, const Roles &roles, const BuildOptions &options) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < roles.axes.size(); ++i)
+    if (roles.roles[i] == Role::inner)
+      names.push_back(roles.axes[i].name());
+  for (const auto &[name, length] : options.extents) {
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      continue;
+    bool known = std::any_of(roles.axes.begin(), roles.axes.end(), [&](const Axis &axis) { return axis.name() == name; });
+    throw std::invalid_argument(fmt::format("BuildOptions::extents gives a length to '{}', {}{}; {}", name,
+                                            known ? "whose length is given at launch by the shapes of tensors" : fmt::format("which is no axis of program '{}'", program.name),
+                                            known ? "" : suggestion(name, names),
+                                            names.empty() ? "no axis of it is made for one length" : fmt::format("a kernel is made for the lengths of {}", fmt::join(names, ", "))));
+  }
+  for (const std::string &name : names)
+    if (!options.extents.count(name))
+      throw std::invalid_argument(fmt::format("axis '{}' of program '{}' lies whole inside a tile, so a kernel is made for one length of it; give it: BuildOptions::extents = {{{{\"{}\", 64}}}}",
+                                              name, program.name, name));
+  return options.extents;
+}
+
+/// Requirements that mention nothing but the lengths known now.
+void checkRequirements(const Program &program, const std::map<std::string, std::int64_t> &inner) {
+  const ExpressionScope scope{[&](const Expression &leaf) -> std::optional<Interval> {
+    auto known = leaf.op == "extent" ? inner.find(leaf.name) : inner.end();
+    if (known == inner.end())
+      return {};
+    return Interval{double(known->second), double(known->second)};
+  }};
+  for (const RequirementFacts &requirement : requirementsOf(program))
+    if (auto truth = range(requirement.condition, scope); truth && truth->high <= 0) {
+      std::vector<std::string> lengths;
+      for (const auto &[name, length] : inner)
+        lengths.push_back(fmt::format("extent({}) = {}", name, length));
+      throw std::invalid_argument(fmt::format("program '{}': {} (here {})", program.name, requirement.message, fmt::join(lengths, ", ")));
+    }
+}
+
+} // namespace
+
+Request complete(const Program &program, const BuildOptions &options) {
+  const Target &target = findTarget(options.target);
+  if (!target.isHost())
+    throw std::invalid_argument(fmt::format("target '{}' ({}) has no code generator yet, so no kernel can be built for it; build for 'host', this machine's CPU, or look at "
+                                            "what is made for {} so far: tilewright compile VARIANT --target {} --emit tile",
+                                            target.name, target.title, target.name, target.name));
+  verify(program);
+  Request request;
+  const Roles roles = rolesOf(program, options.schedule ? options.schedule->block : std::string());
+  request.inner = innerOf(program, roles, options);
+  checkRequirements(program, request.inner);
+  request.schedule = options.schedule ? *options.schedule : defaultSchedule(program, target, request.inner);
+  request.scheduleText = print(request.schedule);
+  cache::Hasher hasher;
+  hasher.field("tilewright kernel 1").field(print(program)).field(request.scheduleText).field(target.name).field(processor()).field(compilerDigest());
+  for (const auto &[name, length] : request.inner)
+    hasher.field(name).field(std::to_string(length));
+  request.key = hasher.finish();
+  return request;
+}
+
+std::string quickKey(const Program &program, const BuildOptions &options) {
+  std::string bytes;
+  bytes.reserve(4096);
+  appendField(bytes, options.target);
+  appendField(bytes, options.schedule ? print(*options.schedule) : "");
+  appendField(bytes, std::to_string(options.extents.size()));
+  for (const auto &[name, length] : options.extents) {
+    appendField(bytes, name);
+    appendField(bytes, std::to_string(length));
+  }
+  appendFingerprint(bytes, program);
+  return bytes;
+}
+
+} // namespace tw

@@ -1,0 +1,22 @@
+// What a build is asked for, completed and named by content.
+#pragma once
+#include "tilewright/cache/Digest.h"
+#include "tilewright/kernel/Kernel.h"
+
+namespace tw {
+
+/// A build with nothing left open.
+struct Request {
+  Schedule schedule;
+  std::string scheduleText;
+  std::map<std::string, std::int64_t> inner;   // of every inner axis
+  cache::Digest key;
+};
+
+/// Checks the program and the options, chooses the schedule where none is given, and makes the key. Throws as build() does.
+[[nodiscard]] Request complete(const Program &program, const BuildOptions &options);
+
+/// Bytes that differ wherever the results of `complete` may differ in this process, made much more quickly.
+[[nodiscard]] std::string quickKey(const Program &program, const BuildOptions &options);
+
+} // namespace tw
