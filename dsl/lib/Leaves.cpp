@@ -43,9 +43,11 @@ Operand::Operand(int value, Location where) : tile(integerLiteral(value, where))
 Operand::Operand(long value, Location where) : tile(integerLiteral(value, where)), where(where) {}
 Operand::Operand(long long value, Location where) : tile(integerLiteral(value, where)), where(where) {}
 Operand::Operand(unsigned value, Location where) : tile(integerLiteral(value, where)), where(where) {}
+Operand::Operand(unsigned long value, Location where)
+    : tile(integerLiteral(value > 9223372036854775807UL ? 9223372036854775807LL : static_cast<long long>(value), where)), where(where) {}
 Operand::Operand(float value, Location where) : tile(literal(value, Type::f32, where, true)), where(where) {}
 Operand::Operand(double value, Location where) : tile(literal(value, Type::f32, where, true)), where(where) {}
-Operand::Operand(bool value, Location where) : tile(literal(value, Type::boolean, where, true)), where(where) {}
+Tile Operand::truth(bool value, Location where) { return literal(value, Type::boolean, where, true); }
 
 Tile constant(double value, Type type, Location where) { return literal(value, type, where, false); }
 

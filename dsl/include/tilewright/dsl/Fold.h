@@ -1,6 +1,7 @@
 // The one construct with a body: walks an axis tile by tile and carries values.
 #pragma once
 #include "tilewright/dsl/Tile.h"
+#include <concepts>
 #include <tuple>
 
 namespace tw {
@@ -21,6 +22,9 @@ std::shared_ptr<Fold> openFold(const Axis &axis, Order order, std::vector<Tile> 
 void closeFold(Fold &fold, std::vector<Tile> yields);
 Tile foldResult(const std::shared_ptr<const Fold> &fold, unsigned slot);
 
+template <class T> inline constexpr bool isTupleOfTiles = false;
+template <class... T> inline constexpr bool isTupleOfTiles<std::tuple<T...>> = (std::same_as<T, Tile> && ...);
+
 template <class... T, class Step>
 auto runFold(const Axis &axis, Order order, const std::tuple<T...> &starts, Step &step, Location where) {
   static_assert((std::same_as<T, Tile> && ...), "a fold carries Tiles: full(0, {b, h, q}) makes one");
@@ -28,6 +32,7 @@ auto runFold(const Axis &axis, Order order, const std::tuple<T...> &starts, Step
   auto yields = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return step(fold->arguments[I]...);
   }(std::index_sequence_for<T...>{});
+  static_assert(isTupleOfTiles<decltype(yields)>, "the step of a fold returns std::tuple{...} of Tiles");
   static_assert(std::tuple_size_v<decltype(yields)> == sizeof...(T), "the step of a fold returns one value for each carried value");
   closeFold(*fold, std::apply([](auto &...t) { return std::vector<Tile>{t...}; }, yields));
   return [&]<std::size_t... I>(std::index_sequence<I...>) {

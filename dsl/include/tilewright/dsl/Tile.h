@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/dsl/Axis.h"
 #include "tilewright/dsl/Type.h"
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -39,6 +40,7 @@ struct Fold;
 struct TensorInfo;
 
 /// An immutable value: one element for each point of its axes. Copying copies a handle.
+/// It is no truth value and does not turn into a bool: choose with where(condition, a, b).
 class Tile {
 public:
   explicit Tile(std::shared_ptr<const Node> node) : n(std::move(node)) {}
@@ -46,7 +48,6 @@ public:
   [[nodiscard]] Type type() const;
   [[nodiscard]] const Axes &axes() const;
   [[nodiscard]] Location where() const;
-  explicit operator bool() const = delete;   // a Tile is no truth value: use where(condition, a, b)
 
 private:
   std::shared_ptr<const Node> n;
@@ -89,9 +90,14 @@ struct Operand {
   Operand(long value, Location where = Location::current());       // beyond i32: an i64 constant; beyond ±2^53: ProgramError
   Operand(long long value, Location where = Location::current());
   Operand(unsigned value, Location where = Location::current());
+  Operand(unsigned long value, Location where = Location::current());
   Operand(float value, Location where = Location::current());
   Operand(double value, Location where = Location::current());
-  Operand(bool value, Location where = Location::current());
+  template <std::same_as<bool> Bool>   // a template, so that a pointer does not turn into a bool
+  Operand(Bool value, Location where = Location::current()) : Operand(truth(value, where), where) {}
+
+private:
+  static Tile truth(bool value, Location where);
 };
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
