@@ -1,0 +1,62 @@
+# What others get: one shared library with everything in it, its public headers, and a CMake package.
+#   find_package(tilewright) -> tilewright::tilewright, #include <tilewright/tilewright.h>
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(rooms dsl artifact ir import schedule transforms conversion pipeline cache cpu kernel)
+set(public_rooms dsl kernel)           # the rooms whose symbols the library exports
+set(public_headers                     # of other rooms, those that a public header includes
+  artifact/CompileError.h
+  artifact/RuntimeError.h)
+
+# All objects of our rooms, so that none is left out because nothing inside calls it; of MLIR and LLVM
+# what these need.
+add_library(tilewright_library SHARED)
+foreach(room IN LISTS rooms)
+  if(TARGET tilewright_${room})
+    target_sources(tilewright_library PRIVATE $<TARGET_OBJECTS:tilewright_${room}>)
+    target_link_libraries(tilewright_library PRIVATE tilewright_${room})
+  endif()
+endforeach()
+set_target_properties(tilewright_library PROPERTIES
+  LINKER_LANGUAGE CXX
+  OUTPUT_NAME tilewright
+  EXPORT_NAME tilewright
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+# The user's program brings the C++ library, and only one copy of it may throw and catch. LLVM's state
+# cannot be unloaded.
+get_target_property(options tilewright_library LINK_OPTIONS)
+list(REMOVE_ITEM options -static-libstdc++ -static-libgcc)
+set_target_properties(tilewright_library PROPERTIES LINK_OPTIONS "${options}")
+target_link_options(tilewright_library PRIVATE
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map -Wl,-z,nodelete -Wl,-z,defs)
+target_compile_features(tilewright_library INTERFACE cxx_std_20)
+add_library(tilewright::tilewright ALIAS tilewright_library)
+
+# A room that is not public hides its symbols, or names such as tw::tile::LoadOp would be exported.
+foreach(room IN LISTS rooms)
+  if(TARGET tilewright_${room} AND NOT room IN_LIST public_rooms)
+    set_target_properties(tilewright_${room} PROPERTIES
+      C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endif()
+endforeach()
+
+install(TARGETS tilewright_library EXPORT tilewright LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY dsl/include/ runtime/kernel/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+foreach(header IN LISTS public_headers)
+  get_filename_component(room ${header} DIRECTORY)
+  install(FILES compiler/${room}/include/tilewright/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilewright/${room})
+endforeach()
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tilewright)
+install(EXPORT tilewright NAMESPACE tilewright:: FILE tilewrightTargets.cmake DESTINATION ${package})
+configure_package_config_file(cmake/tilewrightConfig.cmake.in ${PROJECT_BINARY_DIR}/tilewrightConfig.cmake
+  INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tilewrightConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tilewrightConfig.cmake ${PROJECT_BINARY_DIR}/tilewrightConfigVersion.cmake
+  DESTINATION ${package})
