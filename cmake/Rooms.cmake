@@ -17,6 +17,11 @@ function(tilewright_room name)
     $<BUILD_INTERFACE:${CMAKE_CURRENT_BINARY_DIR}/include>)
   target_link_libraries(${target} PUBLIC ${ROOM_PUBLIC} PRIVATE ${ROOM_PRIVATE})
   tilewright_warnings(${target})
+  if(name STREQUAL "ir")
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/MLIRHeaders.h)
+  elseif("tilewright::ir" IN_LIST ROOM_PUBLIC)
+    target_precompile_headers(${target} REUSE_FROM tilewright_ir)
+  endif()
 endfunction()
 
 # The warnings and sanitizers under which all of our own code is built.
