@@ -79,7 +79,8 @@ private:
     out << "\n";
   }
 
-  std::string number(const Node &node) { return names[&node] = "%" + std::to_string(next++); }
+  std::string fresh() { return std::string(1, '%').append(std::to_string(next++)); }
+  std::string number(const Node &node) { return names[&node] = fresh(); }
 
   std::string operand(const Tile &tile) {
     const Node &node = tile.node();
@@ -141,7 +142,7 @@ private:
     const Fold &fold = *line.fold;
     std::vector<std::string> results;
     for (std::size_t slot = 0; slot < fold.starts.size(); ++slot)
-      results.push_back("%" + std::to_string(next++));
+      results.push_back(fresh());
     std::string head = indent + list(results, [](const std::string &s) { return s; }) + " = fold " + fold.axis.name() + (fold.order == Order::ascending ? " ascending (" : " (");
     for (std::size_t slot = 0; slot < fold.starts.size(); ++slot)
       head += (slot ? ", " : "") + number(fold.arguments[slot].node()) + " = " + operand(fold.starts[slot]);
