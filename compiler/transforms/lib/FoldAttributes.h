@@ -1,0 +1,14 @@
+// The discardable attributes of a fold's scf.for.
+#pragma once
+#include "llvm/ADT/StringRef.h"
+
+namespace tw {
+
+/// The axis that the loop walks.
+inline constexpr llvm::StringLiteral foldAxisAttr = "tile.fold";
+/// "full" where no tile of the loop is masked, else "partial".
+inline constexpr llvm::StringLiteral foldRangeAttr = "tile.range";
+/// What each carried value is: "value", "sum" or "accumulator".
+inline constexpr llvm::StringLiteral foldCarriedAttr = "tile.carried";
+
+} // namespace tw
