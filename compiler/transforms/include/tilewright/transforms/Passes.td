@@ -34,4 +34,53 @@ def BoundFolds : Pass<"tile-bound-folds", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
 }
 
+def LinearForms : Pass<"tile-linear-forms", "::mlir::func::FuncOp"> {
+  let summary = "move scales and offsets through maxima, masks, sums and into exponents, and out of the fold";
+  let description = [{
+    Every float value is taken as core · a + b, where a and b run along at most one axis each: products with and sums of
+    scalars, rows and columns change a and b alone. A maximum passes a positive a and a b that do not run along the
+    reduced axis; a sum passes a; a mask with -inf passes a positive a and a finite b, with 0 a finite a. exp(x) becomes exp2 of one multiply-add, log
+    becomes log2 · ln 2, a coordinate used as a number becomes a constant ramp plus a row. A carried value that becomes max(itself, x · u), u > 0 the same
+    in every step, is carried in units of u. Scalar and row code that does not vary in the fold stands before it.
+
+    Rounding may change. Nothing moves that could turn a masked element or an empty row into NaN.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::tw::tile::TileDialect"];
+}
+
+def AssignStages : Pass<"tile-assign-stages", "::mlir::func::FuncOp"> {
+  let summary = "tell dots that are accumulated into carried values from those that are not; name the kinds of carried values";
+  let description = [{
+    On every fold: stage 1 for a dot whose sum with `argument` or `argument · row` is yielded, stage 0 for the others;
+    `tile.carried` lists for each carried value
+    - "accumulator": such a sum,
+    - "sum": `argument · row` plus a sum along the fold axis, which may be kept in parts until the fold ends,
+    - "value": anything else.
+    The first two start at 0, and nothing else reads their argument.
+  }];
+  let dependentDialects = ["::tw::tile::TileDialect"];
+}
+
+def HoldStabiliser : Pass<"tile-hold-stabiliser", "::mlir::func::FuncOp"> {
+  let summary = "give the steps of a fold a quick way that leaves its stabilisers as they are";
+  let description = [{
+    In folds without partial tiles, the step becomes a tile.attempt. Its quick way takes every carried value that would become a
+    tile.stabiliser as it was, with what follows: the search for a maximum and the rescaling of accumulators vanish. Its guard
+    holds where the held values are finite and every sum of exponentials that depend on them stays under a limit (`limit`, or 2^15
+    for the left operand of a dot with an f16 tile, else 10^18). What both ways need stands before the attempt.
+
+    A fold is left as it is where that guard would not bound all that the held values reach, or where nothing would be won.
+    Needs the stages and kinds of tile-assign-stages.
+  }];
+  let options = [
+    Option<"limit", "limit", "double", "0", "bound of the guarded sums; 0 stands for that of the element type">,
+    Option<"explain", "explain", "bool", "false", "say as a remark why a fold is left as it is">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::tw::tile::TileDialect"];
+}
+
+def DropStabilisers : Pass<"tile-drop-stabilisers", "::mlir::func::FuncOp"> {
+  let summary = "replace every tile.stabiliser by its operand, once nobody asks for the promise any more";
+}
+
 #endif

@@ -1,0 +1,95 @@
+// tile-assign-stages: which dots feed a carried value, and of which kind the carried values are.
+#include "FoldAttributes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "tilewright/transforms/Passes.h"
+
+namespace tw {
+#define GEN_PASS_DEF_ASSIGNSTAGES
+#include "tilewright/transforms/Passes.h.inc"
+
+using namespace mlir;
+namespace {
+
+Value withoutBroadcast(Value value) {
+  auto op = value.getDefiningOp<tile::BroadcastOp>();
+  return op ? op.getSource() : value;
+}
+
+/// `value` = argument, or argument · row with a row that runs along the block axis at most.
+bool isScaledArgument(Value value, Value argument, StringAttr block) {
+  auto isRow = [&](Value factor) {
+    auto axes = tile::axesOf(withoutBroadcast(factor));
+    return axes.empty() || (axes.size() == 1 && axes[0] == block);
+  };
+  if (value == argument)
+    return true;
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  return product && ((product.getLhs() == argument && isRow(product.getRhs())) || (product.getRhs() == argument && isRow(product.getLhs())));
+}
+
+/// x where `yielded` = argument · row + x; null if it is nothing of the kind.
+Value addend(Value yielded, Value argument, StringAttr block) {
+  if (auto fma = yielded.getDefiningOp<math::FmaOp>()) {
+    auto axes = tile::axesOf(withoutBroadcast(fma.getB()));
+    bool row = axes.empty() || (axes.size() == 1 && axes[0] == block);
+    return fma.getA() == argument && row ? fma.getC() : Value();
+  }
+  if (auto sum = yielded.getDefiningOp<arith::AddFOp>()) {
+    if (isScaledArgument(sum.getLhs(), argument, block))
+      return sum.getRhs();
+    if (isScaledArgument(sum.getRhs(), argument, block))
+      return sum.getLhs();
+  }
+  return {};
+}
+
+bool startsAtZero(Value start) { return matchPattern(start, m_AnyZeroFloat()) || matchPattern(start, m_PosZeroFloat()); }
+
+/// "accumulator": argument · row + dot. "sum": argument · row + sum over the fold axis (times a factor), so that parts of it
+/// may be kept apart until the fold ends. Both start at 0, and nothing else reads the argument or x. Else "value".
+StringRef kindOf(scf::ForOp loop, unsigned i, StringAttr block) {
+  Value argument = loop.getRegionIterArg(i), yielded = loop.getYieldedValues()[i];
+  Value x = addend(yielded, argument, block);
+  if (!x || !argument.hasOneUse() || !startsAtZero(loop.getInitArgs()[i]))
+    return "value";
+  if (x.getDefiningOp<tile::DotOp>() && x.hasOneUse())
+    return "accumulator";
+  if (auto product = x.getDefiningOp<arith::MulFOp>())
+    x = product.getLhs().getDefiningOp<tile::ReduceOp>() ? product.getLhs() : product.getRhs();
+  auto reduced = x.getDefiningOp<tile::ReduceOp>();
+  bool sum = reduced && reduced.getKind() == tile::Combine::Sum && x.hasOneUse() &&
+             reduced.getAxis() == loop->getAttrOfType<StringAttr>(foldAxisAttr).getValue();
+  return sum ? "sum" : "value";
+}
+
+struct AssignStages : impl::AssignStagesBase<AssignStages> {
+  void runOnOperation() override {
+    tile::KernelAttr kernel = tile::kernelOf(getOperation());
+    if (!kernel)
+      return;
+    tile::AxisAttr block = kernel.withRole(tile::Role::Block);
+    getOperation().walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(foldAxisAttr))
+        assign(loop, block ? block.getName() : StringAttr());
+    });
+  }
+
+  void assign(scf::ForOp loop, StringAttr block) {
+    Builder b(&getContext());
+    SmallVector<StringRef> kinds;
+    DenseSet<Operation *> accumulated;
+    for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i) {
+      kinds.push_back(kindOf(loop, i, block));
+      if (kinds.back() == "accumulator")
+        accumulated.insert(addend(loop.getYieldedValues()[i], loop.getRegionIterArg(i), block).getDefiningOp());
+    }
+    loop.getBody()->walk([&](tile::DotOp dot) { dot.setStage(accumulated.contains(dot) ? 1 : 0); });
+    loop->setAttr(foldCarriedAttr, b.getStrArrayAttr(kinds));
+  }
+};
+
+} // namespace
+} // namespace tw
