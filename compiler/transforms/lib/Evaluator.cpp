@@ -75,6 +75,16 @@ Value aboveMinusInfinity(Value condition, bool holds) {
   return {};
 }
 
+/// The length of an inner axis: at least 1, as a launch checks.
+bool isInnerExtent(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  auto name = function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), tile::extentAttrName) : StringAttr();
+  tile::KernelAttr kernel = name ? tile::kernelOf(function) : tile::KernelAttr();
+  tile::AxisAttr axis = kernel ? kernel.find(name.getValue()) : tile::AxisAttr();
+  return axis && axis.getRole() == tile::Role::Inner;
+}
+
 bool isNonNegative(Value value) {
   value = withoutBroadcasts(value);
   if (auto number = uniformConstant(value))
@@ -84,6 +94,8 @@ bool isNonNegative(Value value) {
 /// Is a value bounded away from 0? A positive constant plus what is never negative is.
 bool isAwayFromZero(Value value) {
   value = withoutBroadcasts(value);
+  if (isPositive(value))
+    return true;
   if (auto number = uniformConstant(value))
     return *number != 0 && std::isfinite(*number);
   if (auto sum = value.getDefiningOp<arith::AddFOp>())
@@ -117,13 +129,15 @@ std::optional<double> numberOf(Attribute attribute) {
 bool isPositive(Value value) {
   value = withoutBroadcasts(value);
   if (auto number = uniformConstant(value))
-    return *number > 0;
+    return *number > 0 && std::isfinite(*number);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     return function && function.getArgAttr(argument.getArgNumber(), tile::positiveAttrName);
   }
   Operation *op = value.getDefiningOp();
-  if (isa<arith::MulFOp, arith::DivFOp, arith::AddFOp, arith::ExtFOp, arith::MinimumFOp>(op))
+  if (auto conversion = dyn_cast<arith::SIToFPOp>(op))
+    return isInnerExtent(conversion.getIn());
+  if (isa<arith::MulFOp, arith::DivFOp, arith::AddFOp, arith::ExtFOp, arith::MinimumFOp, math::SqrtOp, math::RsqrtOp>(op))
     return llvm::all_of(op->getOperands(), isPositive);
   return false;
 }
@@ -330,6 +344,8 @@ bool Evaluator::isFinite(Value value) {
     return false;
   if (auto argument = dyn_cast<BlockArgument>(value))
     return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (isPositive(value))
+    return true;
   Operation *op = value.getDefiningOp();
   auto operandsAreFinite = [&] { return llvm::all_of(op->getOperands(), [&](Value operand) { return finite(operand); }); };
   return TypeSwitch<Operation *, bool>(op)

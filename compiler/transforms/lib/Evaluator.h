@@ -43,7 +43,8 @@ struct Known {
 /// The number that every element of a constant (or of a broadcast constant) is.
 [[nodiscard]] std::optional<double> uniformConstant(mlir::Value value);
 
-/// Is a value greater than 0 by the kernel's promises (tile.positive) and by constants?
+/// Is a value positive and finite? Literals, scalars promised so (tile.positive), lengths of inner axes, and sums, products, quotients
+/// and roots of those. An exponential is not: it may underflow, and -inf · 0 is NaN.
 [[nodiscard]] bool isPositive(mlir::Value value);
 
 class Evaluator {

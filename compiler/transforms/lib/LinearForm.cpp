@@ -1,5 +1,6 @@
 // The arithmetic of linear forms.
 #include "LinearForm.h"
+#include "Evaluator.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -21,33 +22,8 @@ bool Forms::isBlock(Value value) const {
 
 //===--- what is known of a value ----------------------------------------------------------------===//
 
-bool Forms::positive(Value value) const {
-  if (auto number = constantOf(value))
-    return *number > 0 && std::isfinite(*number);
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner()->getParentOp() == make.function &&
-           make.function.getArgAttr(argument.getArgNumber(), tile::positiveAttrName);
-  auto all = [&](Operation *op) { return llvm::all_of(op->getOperands(), [&](Value v) { return positive(v); }); };
-  return TypeSwitch<Operation *, bool>(value.getDefiningOp())
-      .Case<arith::MulFOp, arith::DivFOp, arith::AddFOp, math::SqrtOp, math::RsqrtOp, arith::ExtFOp, tile::BroadcastOp>(all)
-      .Case([&](arith::ConstantOp op) {
-        auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
-        return splat && isa<FloatType>(splat.getElementType()) && splat.getSplatValue<APFloat>().isFiniteNonZero() &&
-               !splat.getSplatValue<APFloat>().isNegative();
-      })
-      .Case([&](arith::SIToFPOp op) {   // a launch checks that no inner axis is empty
-        auto argument = dyn_cast<BlockArgument>(op.getIn());
-        if (!argument || argument.getOwner()->getParentOp() != make.function)
-          return false;
-        auto name = make.function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), tile::extentAttrName);
-        tile::AxisAttr axis = name ? make.kernel.find(name.getValue()) : tile::AxisAttr();
-        return axis && axis.getRole() == tile::Role::Inner;
-      })
-      .Default([](Operation *) { return false; });   // exp2 is not: it may underflow, and -inf · 0 is NaN
-}
-
 bool Forms::finite(Value value) const {
-  if (positive(value))
+  if (isPositive(value))
     return true;
   if (auto number = constantOf(value))
     return std::isfinite(*number);
@@ -57,7 +33,7 @@ bool Forms::finite(Value value) const {
   return TypeSwitch<Operation *, bool>(value.getDefiningOp())
       .Case<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, math::FmaOp, math::TanhOp, math::AbsFOp, arith::ExtFOp,
             tile::BroadcastOp>(all)
-      .Case([&](arith::DivFOp op) { return finite(op.getLhs()) && (positive(op.getRhs()) || (!rankOf(op.getRhs()) && finite(op.getRhs()))); })
+      .Case([&](arith::DivFOp op) { return finite(op.getLhs()) && (isPositive(op.getRhs()) || (!rankOf(op.getRhs()) && finite(op.getRhs()))); })
       .Case([&](arith::ConstantOp op) {
         auto numbers = dyn_cast<DenseFPElementsAttr>(op.getValue());
         return numbers && llvm::all_of(numbers, [](const APFloat &x) { return x.isFinite(); });
@@ -69,7 +45,7 @@ bool Forms::finite(Value value) const {
 
 std::optional<Forms::Shared> Forms::shared(const Form &a, const Form &b, bool ordered) const {
   if (a.factor == b.factor && a.offset == b.offset) {
-    if (ordered && a.factor && !positive(a.factor))
+    if (ordered && a.factor && !isPositive(a.factor))
       return {};
     return Shared{a.core, b.core, a.factor, a.offset};
   }
@@ -77,11 +53,11 @@ std::optional<Forms::Shared> Forms::shared(const Form &a, const Form &b, bool or
     auto number = constantOf(constant.core);
     if (!number || !constant.plain())
       return false;
-    if (ordered && other.factor && !positive(other.factor))
+    if (ordered && other.factor && !isPositive(other.factor))
       return false;
     if (*number == 0)
       return !other.offset && (!other.factor || finite(other.factor));
-    return std::isinf(*number) && (!other.factor || positive(other.factor)) && (!other.offset || finite(other.offset));
+    return std::isinf(*number) && (!other.factor || isPositive(other.factor)) && (!other.offset || finite(other.offset));
   };
   if (fits(a, b))
     return Shared{a.core, b.core, b.factor, b.offset};
@@ -95,7 +71,7 @@ Form Forms::around(const Form &a, double constant) {
   if (constant == 0)
     passes |= !a.offset && finite(a.factor);
   else if (std::isinf(constant))
-    passes |= (!a.factor || positive(a.factor)) && (!a.offset || finite(a.offset));
+    passes |= (!a.factor || isPositive(a.factor)) && (!a.offset || finite(a.offset));
   return passes ? a : Form{value(a)};
 }
 
@@ -249,7 +225,7 @@ Form Forms::logarithm(const Form &a) {
 }
 
 Form Forms::absolute(const Form &a) {
-  if (a.factor && !a.offset && positive(a.factor))
+  if (a.factor && !a.offset && isPositive(a.factor))
     return {make.make<math::AbsFOp>(a.core), a.factor};
   return {make.make<math::AbsFOp>(value(a))};
 }

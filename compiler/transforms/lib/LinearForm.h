@@ -41,8 +41,6 @@ public:
   /// replacement if constant · factor + offset = constant.
   Form around(const Form &a, double constant);
 
-  /// Positive and finite: literals, scalars promised so, lengths of inner axes, and what is made of them.
-  bool positive(mlir::Value value) const;
   /// Neither infinite nor NaN, or spoiling every element of the item if it is: a scalar read from memory
   /// where an item has a row of values, or a run-time scalar.
   bool finite(mlir::Value value) const;

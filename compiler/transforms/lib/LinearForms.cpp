@@ -4,6 +4,7 @@
 //     =>  top' = max(m', max(x over k)),  w = exp2(fma(x, c·log2 e, top'·(-c·log2 e))),  c > 0
 //
 // The function is built anew, in order, with a Form for each old value; what a form stands for is made where an operation needs it.
+#include "Evaluator.h"
 #include "LinearForm.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -22,8 +23,8 @@ namespace {
 
 bool isLinear(Type type) { return tile::elementOf(type).isF32() || tile::elementOf(type).isF64(); }
 
-struct Rebuilder {
-  Rebuilder(func::FuncOp function, Block &old, Block &made) : make(function, &made), forms(make) {
+struct FormRebuilder {
+  FormRebuilder(func::FuncOp function, Block &old, Block &made) : make(function, &made), forms(make) {
     for (auto [a, b] : llvm::zip(old.getArguments(), made.getArguments()))
       known[a] = {b};
   }
@@ -66,7 +67,7 @@ private:
 
 //===--- operations ------------------------------------------------------------------------------===//
 
-void Rebuilder::rebuild(Operation *op) {
+void FormRebuilder::rebuild(Operation *op) {
   if (auto found = dyn_cast<scf::ForOp>(op))
     return loop(found);
   if (auto splat = dyn_cast<arith::ConstantOp>(op)) {
@@ -100,7 +101,7 @@ void Rebuilder::rebuild(Operation *op) {
 }
 
 /// Anything else keeps its operands' types.
-void Rebuilder::copy(Operation *op) {
+void FormRebuilder::copy(Operation *op) {
   IRMapping mapping;
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
@@ -112,7 +113,7 @@ void Rebuilder::copy(Operation *op) {
     known[before] = {after};
 }
 
-std::optional<Form> Rebuilder::rule(Operation *op) {
+std::optional<Form> FormRebuilder::rule(Operation *op) {
   using Result = std::optional<Form>;
   auto in = [&](unsigned i) { return form(op->getOperand(i)); };
   return TypeSwitch<Operation *, Result>(op)
@@ -138,27 +139,27 @@ std::optional<Form> Rebuilder::rule(Operation *op) {
       .Default([](Operation *) { return Result(); });
 }
 
-template <class Op> std::optional<Form> Rebuilder::extremum(Op op) {
+template <class Op> std::optional<Form> FormRebuilder::extremum(Op op) {
   if (auto s = forms.shared(form(op.getLhs()), form(op.getRhs()), true))
     return Form{make.make<Op>({s->a, s->b}), s->factor, s->offset};
   return {};
 }
 
-std::optional<Form> Rebuilder::compare(arith::CmpFOp op) {
+std::optional<Form> FormRebuilder::compare(arith::CmpFOp op) {
   auto s = forms.shared(form(op.getLhs()), form(op.getRhs()), true);
   if (!s || s->offset || !isLinear(op.getLhs().getType()))
     return {};
   return Form{make.copy(op, {s->a, s->b})};
 }
 
-std::optional<Form> Rebuilder::select(arith::SelectOp op) {
+std::optional<Form> FormRebuilder::select(arith::SelectOp op) {
   Form yes = form(op.getTrueValue()), no = form(op.getFalseValue());
   if (auto s = forms.shared(yes, no, false))
     return Form{make.copy(op, {narrow(op.getCondition()), s->a, s->b}), s->factor, s->offset};
   return {};
 }
 
-Form Rebuilder::mask(tile::MaskOp op) {
+Form FormRebuilder::mask(tile::MaskOp op) {
   Form source = forms.around(form(op.getSource()), cast<FloatAttr>(op.getOtherwise()).getValueAsDouble());
   IRMapping mapping;
   mapping.map(op.getSource(), make.broadcast(source.core, op.getType()));
@@ -167,11 +168,11 @@ Form Rebuilder::mask(tile::MaskOp op) {
   return {make.placed(op->clone(mapping))->getResult(0), source.factor, source.offset};
 }
 
-Form Rebuilder::reduce(tile::ReduceOp op) {
+Form FormRebuilder::reduce(tile::ReduceOp op) {
   Form source = form(op.getSource());
   auto uniform = [&](Value v) { return !v || !tile::runsAlong(v, op.getAxis()); };
   bool sum = op.getKind() == tile::Combine::Sum;
-  bool passes = uniform(source.factor) && uniform(source.offset) && (sum ? !source.offset : !source.factor || forms.positive(source.factor));
+  bool passes = uniform(source.factor) && uniform(source.offset) && (sum ? !source.offset : !source.factor || isPositive(source.factor));
   if (!passes)
     source = {forms.value(source)};
 
@@ -196,7 +197,7 @@ Form Rebuilder::reduce(tile::ReduceOp op) {
 
 //===--- coordinates -----------------------------------------------------------------------------===//
 
-std::optional<Rebuilder::Coordinate> Rebuilder::coordinate(Value value, StringAttr axis) {
+std::optional<FormRebuilder::Coordinate> FormRebuilder::coordinate(Value value, StringAttr axis) {
   using Result = std::optional<Coordinate>;
   if (!tile::runsAlong(value, axis))
     return Coordinate{0, value};
@@ -226,7 +227,7 @@ std::optional<Rebuilder::Coordinate> Rebuilder::coordinate(Value value, StringAt
 }
 
 /// float(k - q), q along the block axis  =  ramp(k) · 1 + float(k0 - q): no conversion per element.
-std::optional<Form> Rebuilder::coordinate(arith::SIToFPOp op) {
+std::optional<Form> FormRebuilder::coordinate(arith::SIToFPOp op) {
   Value in = narrow(op.getIn());
   tile::AxisAttr block = make.kernel.withRole(tile::Role::Block);
   StringAttr along;
@@ -250,13 +251,13 @@ std::optional<Form> Rebuilder::coordinate(arith::SIToFPOp op) {
 //===--- the fold --------------------------------------------------------------------------------===//
 
 /// A start value that a change of unit leaves as it is.
-bool Rebuilder::keepsUnits(const Form &start) {
+bool FormRebuilder::keepsUnits(const Form &start) {
   auto number = constantOf(start.core);
   return number && start.plain() && (*number == 0 || std::isinf(*number));
 }
 
 /// The unit u > 0, the same in every step, if `yielded` is a maximum (or a minimum) of the argument and of x · u.
-Value Rebuilder::unit(Value yielded, Value argument) {
+Value FormRebuilder::unit(Value yielded, Value argument) {
   bool reached = false;
   Value found;
   std::function<void(Value, Operation *)> visit = [&](Value value, Operation *parent) {
@@ -274,7 +275,7 @@ Value Rebuilder::unit(Value yielded, Value argument) {
       SplatElementsAttr splat;
       if (matchPattern(factor, m_Constant(&splat)))
         factor = make.constant(splat.getSplatValue<APFloat>().convertToDouble(), factor.getType());
-      if (!found && !rankOf(factor) && make.outside(factor) && forms.positive(factor))
+      if (!found && !rankOf(factor) && make.outside(factor) && isPositive(factor))
         found = factor;
     }
   };
@@ -284,7 +285,7 @@ Value Rebuilder::unit(Value yielded, Value argument) {
 
 /// The loop is built with every carried value as it is, to see in which unit it could be kept; then again with
 /// argument = kept · unit, unless some yield turns out not to have its unit.
-void Rebuilder::loop(scf::ForOp op) {
+void FormRebuilder::loop(scf::ForOp op) {
   OpBuilder b(op.getContext());
   SmallVector<Value> starts = llvm::map_to_vector(op.getInitArgs(), [&](Value v) { return whole(v); });
   SmallVector<Value> units(starts.size());
@@ -350,7 +351,7 @@ struct LinearForms : impl::LinearFormsBase<LinearForms> {
     for (BlockArgument argument : old.getArguments())
       made->addArgument(argument.getType(), argument.getLoc());
     function.getBody().push_back(made);
-    Rebuilder(function, old, *made).rebuild(old);
+    FormRebuilder(function, old, *made).rebuild(old);
     old.erase();
     function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isOpTriviallyDead(op))
