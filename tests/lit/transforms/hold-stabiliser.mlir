@@ -80,3 +80,47 @@ func.func @relative_weights(%X: !matrix {tile.tensor = "X"}, %Y: !matrix {tile.t
   tile.store %o, %O[%q0, %zero] dims [0, 1] : tensor<4x2xf32, #qe>, !results
   return
 }
+
+// A factor made of the length of an inner axis is finite, so exp2((m - m) · factor) is 1: nothing is rescaled, in a
+// fold without a second dot too.
+// CHECK-LABEL: func.func @finite_factor
+// CHECK: scf.for {{.*}} iter_args(%[[M:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}})
+// CHECK: tile.attempt
+// CHECK: %[[W:.*]] = math.exp2
+// CHECK-NEXT: %[[SUM:.*]] = tile.reduce sum %[[W]] over "k"
+// CHECK-NEXT: %[[TOTAL:.*]] = arith.addf %[[L]], %[[SUM]]
+// CHECK-NEXT: arith.constant dense<9.99999984E+17>
+// CHECK: tile.propose %{{.*}}, %[[M]], %[[TOTAL]]
+func.func @finite_factor(%X: !matrix {tile.tensor = "X"}, %O: memref<?xf32, strided<[?], offset: ?>> {tile.tensor = "O"},
+                         %nk: i32 {tile.extent = "k"}, %nd: i32 {tile.extent = "d"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 8 : i32
+  %one = arith.constant 1.0 : f32
+  %lowest = arith.constant dense<0xFF800000> : tensor<4xf32, #q>
+  %none = arith.constant dense<0.0> : tensor<4xf32, #q>
+  %length = arith.sitofp %nd : i32 to f32
+  %root = math.sqrt %length : f32
+  %factor = arith.divf %one, %root : f32
+  %row = tile.broadcast %factor : f32 -> tensor<4xf32, #q>
+  %m, %l = scf.for %k0 = %zero to %nk step %step iter_args(%mi = %lowest, %li = %none) -> (tensor<4xf32, #q>, tensor<4xf32, #q>) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !matrix -> tensor<4x8xf16, #qk>
+    %s = arith.extf %x : tensor<4x8xf16, #qk> to tensor<4x8xf32, #qk>
+    %r = tile.reduce max %s over "k" : tensor<4x8xf32, #qk> -> tensor<4xf32, #q>
+    %max = arith.maximumf %mi, %r : tensor<4xf32, #q>
+    %top = tile.stabiliser %max : tensor<4xf32, #q>
+    %te = tile.broadcast %top : tensor<4xf32, #q> -> tensor<4x8xf32, #qk>
+    %z = arith.subf %s, %te : tensor<4x8xf32, #qk>
+    %fe = tile.broadcast %factor : f32 -> tensor<4x8xf32, #qk>
+    %fz = arith.mulf %z, %fe : tensor<4x8xf32, #qk>
+    %w = math.exp2 %fz : tensor<4x8xf32, #qk>
+    %sum = tile.reduce sum %w over "k" : tensor<4x8xf32, #qk> -> tensor<4xf32, #q>
+    %d = arith.subf %mi, %top : tensor<4xf32, #q>
+    %fd = arith.mulf %d, %row : tensor<4xf32, #q>
+    %shrink = math.exp2 %fd : tensor<4xf32, #q>
+    %ls = arith.mulf %li, %shrink : tensor<4xf32, #q>
+    %total = arith.addf %ls, %sum : tensor<4xf32, #q>
+    scf.yield %top, %total : tensor<4xf32, #q>, tensor<4xf32, #q>
+  } {tile.carried = ["value", "sum"], tile.fold = "k", tile.range = "full"}
+  tile.store %l, %O[%q0] dims [0] : tensor<4xf32, #q>, memref<?xf32, strided<[?], offset: ?>>
+  return
+}
