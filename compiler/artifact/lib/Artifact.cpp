@@ -18,20 +18,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexFacts, tensor, dimension, index, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RequirementFacts, condition, message)
 
 namespace {
-constexpr std::string_view magic = "tilewright artifact 1\n";
+constexpr std::string_view magic = "tilewright artifact 2\n";
 }
 
 std::string serialise(const Artifact &a) {
   Json facts = {{"program", a.program}, {"target", a.target}, {"schedule", a.schedule}, {"entry", a.entry},
                 {"parameters", a.parameters}, {"axes", a.axes}, {"indices", a.indices}, {"requirements", a.requirements},
-                {"scratchBytes", a.scratchBytes}, {"heaviestLast", a.heaviestLast}, {"codeBytes", a.code.size()}};
+                {"limit", a.limit}, {"scratchBytes", a.scratchBytes}, {"heaviestLast", a.heaviestLast}, {"codeBytes", a.code.size()}};
   return std::string(magic) + facts.dump() + "\n" + a.code;
 }
 
 Artifact parseArtifact(std::string_view bytes) {
   auto refuse = [](const std::string &why) -> std::runtime_error { return std::runtime_error("not an artifact of this version: " + why); };
   if (bytes.substr(0, magic.size()) != magic)
-    throw refuse("expected it to start with \"tilewright artifact 1\"");
+    throw refuse("expected it to start with \"tilewright artifact 2\"");
   bytes.remove_prefix(magic.size());
   std::size_t end = bytes.find('\n');
   if (end == bytes.npos)
@@ -48,6 +48,7 @@ Artifact parseArtifact(std::string_view bytes) {
     facts.at("axes").get_to(a.axes);
     facts.at("indices").get_to(a.indices);
     facts.at("requirements").get_to(a.requirements);
+    facts.at("limit").get_to(a.limit);
     facts.at("scratchBytes").get_to(a.scratchBytes);
     facts.at("heaviestLast").get_to(a.heaviestLast);
     facts.at("codeBytes").get_to(codeBytes);

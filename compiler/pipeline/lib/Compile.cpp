@@ -12,6 +12,8 @@
 #include "tilewright/pipeline/CompilerDigest.h"
 #include "tilewright/schedule/Target.h"
 #include "tilewright/transforms/Passes.h"
+#include <algorithm>
+#include <limits>
 
 using namespace mlir;
 
@@ -82,6 +84,15 @@ public:
     }
   }
 
+  /// What the passes ask of every extent and every integer scalar.
+  std::int64_t limit() {
+    std::int64_t smallest = std::numeric_limits<std::int32_t>::max();
+    for (func::FuncOp function : module->getOps<func::FuncOp>())
+      if (auto limit = function->getAttrOfType<IntegerAttr>("tile.limit"))
+        smallest = std::min(smallest, limit.getInt());
+    return smallest;
+  }
+
   void show(const char *name) {
     if (options.onStage)
       options.onStage({name, ".mlir", textOf(*module)});
@@ -139,6 +150,7 @@ Artifact compileHost(const Program &program, const Schedule &schedule, const Com
   Artifact artifact;
   addFacts(artifact, program, compilation.roles, schedule);
   compilation.run(tilePhases(schedule));
+  artifact.limit = std::min(artifact.limit, compilation.limit());
   compilation.run(hostPhases(schedule, target));
   HostCodegenOptions codegen;
   codegen.wantText = bool(options.onStage);

@@ -1,5 +1,6 @@
 // MLIR's diagnostics, kept until they become an exception.
 #include "Refusals.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "tilewright/pipeline/Compile.h"
 

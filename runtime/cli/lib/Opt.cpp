@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "tilewright/conversion/HostObject.h"
+#include "tilewright/conversion/Passes.h"
 #include "tilewright/transforms/Passes.h"
 
 namespace tw::cli {
@@ -19,6 +21,8 @@ int opt(int argc, char **argv) {
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                   mlir::vector::VectorDialect>();
   registerTilewrightTransformsPasses();
+  registerTilewrightConversionPasses();
+  registerHostToLLVMPipeline();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tilewright opt: runs passes on tile modules\n", registry));

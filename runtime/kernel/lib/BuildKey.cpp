@@ -1,4 +1,4 @@
-// The key of a kernel is a digest of all that its code depends on, and of nothing else: no path, no time, no location.
+// The key of a kernel is a digest of all that its code depends on, and of nothing else.
 #include "BuildKey.h"
 #include "Fingerprint.h"
 #include "tilewright/dsl/Roles.h"
@@ -69,6 +69,14 @@ void checkRequirements(const Program &program, const std::map<std::string, std::
 
 } // namespace
 
+cache::Digest keyOf(const KeyParts &parts) {
+  cache::Hasher hasher;
+  hasher.field("tilewright kernel 1").field(parts.program).field(parts.schedule).field(parts.target).field(parts.processor).field(parts.compiler);
+  for (const auto &[name, length] : parts.inner)
+    hasher.field(name).field(std::to_string(length));
+  return hasher.finish();
+}
+
 Request complete(const Program &program, const BuildOptions &options) {
   const Target &target = findTarget(options.target);
   if (!target.isHost())
@@ -82,11 +90,7 @@ Request complete(const Program &program, const BuildOptions &options) {
   checkRequirements(program, request.inner);
   request.schedule = options.schedule ? *options.schedule : defaultSchedule(program, target, request.inner);
   request.scheduleText = print(request.schedule);
-  cache::Hasher hasher;
-  hasher.field("tilewright kernel 1").field(print(program)).field(request.scheduleText).field(target.name).field(processor()).field(compilerDigest());
-  for (const auto &[name, length] : request.inner)
-    hasher.field(name).field(std::to_string(length));
-  request.key = hasher.finish();
+  request.key = keyOf({print(program), request.scheduleText, target.name, processor(), compilerDigest(), request.inner});
   return request;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 #include "tilewright/cache/Digest.h"
 #include "tilewright/kernel/Kernel.h"
+#include <map>
+#include <string>
 
 namespace tw {
 
@@ -12,6 +14,17 @@ struct Request {
   std::map<std::string, std::int64_t> inner;   // of every inner axis
   cache::Digest key;
 };
+
+/// All that the code of a kernel depends on. No path, no time, no location is among it.
+struct KeyParts {
+  std::string program;     // its text
+  std::string schedule;    // its text
+  std::string target;
+  std::string processor;   // name and features
+  std::string compiler;    // its digest
+  std::map<std::string, std::int64_t> inner;
+};
+[[nodiscard]] cache::Digest keyOf(const KeyParts &parts);
 
 /// Checks the program and the options, chooses the schedule where none is given, and makes the key. Throws as build() does.
 [[nodiscard]] Request complete(const Program &program, const BuildOptions &options);

@@ -30,8 +30,8 @@ std::vector<std::int64_t> checkLengths(const Artifact &artifact, const std::map<
     if (built != inner.end() && built->second != length)
       refuse("axis '{}' is {} long along dimension {} of '{}', but kernel '{}' was built for {}; build it with extents {{{{\"{}\", {}}}}}", axis.name, length, first.dimension,
              first.tensor, artifact.program, built->second, axis.name, length);
-    if (length > longestAxis)
-      refuse("axis '{}' is {} long along dimension {} of '{}'; an axis may be at most {} long", axis.name, length, first.dimension, first.tensor, longestAxis);
+    if (length > artifact.limit)
+      refuse("axis '{}' is {} long along dimension {} of '{}'; an axis of kernel '{}' may be at most {} long", axis.name, length, first.dimension, first.tensor, artifact.program, artifact.limit);
     lengths.push_back(length);
   }
   return lengths;

@@ -12,7 +12,7 @@ template <class... T> [[noreturn]] void refuse(fmt::format_string<T...> format, 
   throw ArgumentError(fmt::format(format, std::forward<T>(values)...));
 }
 
-CheckedScalar checkScalar(const Parameter &parameter, double value) {
+CheckedScalar checkScalar(const Parameter &parameter, double value, std::int64_t limit) {
   const Type type = typeNamed(parameter.type).value();
   if (!std::isfinite(value))
     refuse("scalar '{}' is {}, expected a finite number", parameter.name, value);
@@ -22,6 +22,8 @@ CheckedScalar checkScalar(const Parameter &parameter, double value) {
     refuse("scalar '{}' is {}, expected 0 or 1: it is a bool", parameter.name, value);
   if (isInteger(type) && rounded(value, type) != value)
     refuse("scalar '{}' is {}, expected a whole number that fits {}", parameter.name, value, parameter.type);
+  if (isInteger(type) && std::fabs(value) > double(limit))
+    refuse("scalar '{}' is {}, expected a whole number from -{} to {}: positions are compared with it in i32", parameter.name, value, limit, limit);
   const double stored = rounded(value, type);
   if (!std::isfinite(stored))
     refuse("scalar '{}' is {}, more than the largest {}", parameter.name, value, parameter.type);
@@ -51,7 +53,7 @@ std::vector<CheckedScalar> checkScalars(const Artifact &artifact, const std::map
     if (found == given.end())
       refuse("scalar '{}' is missing: program '{}' takes it, {}{}; give it in Arguments::scalars", parameter.name, artifact.program,
              parameter.positive ? "a positive " : "any ", parameter.type);
-    scalars.push_back(checkScalar(parameter, found->second));
+    scalars.push_back(checkScalar(parameter, found->second, artifact.limit));
   }
   return scalars;
 }

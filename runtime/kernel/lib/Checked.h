@@ -32,9 +32,6 @@ struct Checked {
   bool hasItems = true;                // false: some axis along which items differ is empty
 };
 
-/// The longest an axis may be: positions and their differences are computed in i32.
-inline constexpr std::int64_t longestAxis = std::int64_t(1) << 30;
-
 /// Checks everything that can be told before anything runs, and throws ArgumentError. `inner` are the lengths for which
 /// the kernel was built.
 [[nodiscard]] Checked check(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments);

@@ -149,7 +149,7 @@ TEST_CASE("lengths") {
   }
   SECTION("too long an axis") {
     c["A"] = {c.at(0), Type::f16, {5, (std::int64_t(1) << 30) + 1}, {0, 0}};
-    CHECK(c.refusal() == "axis 'k' is 1073741825 long along dimension 1 of 'A'; an axis may be at most 1073741824 long");
+    CHECK(c.refusal() == "axis 'k' is 1073741825 long along dimension 1 of 'A'; an axis of kernel 'test' may be at most 1073741824 long");
   }
 }
 
@@ -178,6 +178,11 @@ TEST_CASE("scalars") {
   SECTION("too large for its type") {
     c.given.scalars["scale"] = 1e60;
     CHECK(c.refusal() == "scalar 'scale' is 1e+60, more than the largest f32");
+  }
+  SECTION("too large for comparisons with positions") {
+    c.artifact.limit = 1000;
+    c.given.scalars["n"] = -1001;
+    CHECK(c.refusal() == "scalar 'n' is -1001, expected a whole number from -1000 to 1000: positions are compared with it in i32");
   }
   SECTION("not whole") {
     c.given.scalars["n"] = 2.5;

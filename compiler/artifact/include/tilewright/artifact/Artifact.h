@@ -61,6 +61,7 @@ struct Artifact {
   std::vector<AxisFacts> axes;
   std::vector<IndexFacts> indices;
   std::vector<RequirementFacts> requirements;
+  std::int64_t limit = std::int64_t(1) << 30;   // no extent and no integer scalar may pass it: indices are computed in i32
   std::int64_t scratchBytes = 0;    // working memory of one item that runs
   bool heaviestLast = false;        // items with a larger block coordinate do more work
   std::string code;                 // an object file (host)

@@ -1,10 +1,10 @@
 // The whole way from a program to an artifact, and the one place where MLIR's diagnostics become exceptions.
 #pragma once
 #include "tilewright/artifact/Artifact.h"
+#include "tilewright/artifact/CompileError.h"
 #include "tilewright/dsl/Program.h"
 #include "tilewright/dsl/Schedule.h"
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,12 +20,6 @@ struct Stage {
 struct CompileOptions {
   /// Called with every stage in order; texts are made only if it is set.
   std::function<void(const Stage &)> onStage = {};
-};
-
-/// The compiler refuses: the kernel cannot be made for this target; the message says what, where, why, and the cure.
-class CompileError : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
 };
 
 /// How far a compilation goes.

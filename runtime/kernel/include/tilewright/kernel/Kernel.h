@@ -1,5 +1,7 @@
 // From a program to something that runs: build, check, launch.
 #pragma once
+#include "tilewright/artifact/CompileError.h"
+#include "tilewright/artifact/RuntimeError.h"
 #include "tilewright/dsl/Program.h"
 #include "tilewright/dsl/Schedule.h"
 #include <cstddef>

@@ -1,0 +1,80 @@
+// `tilewright cache`: the kernels kept on disk.
+#include "tilewright/cache/Store.h"
+#include "Commands.h"
+#include "Options.h"
+#include "Output.h"
+#include <fmt/format.h>
+
+namespace tw::cli {
+namespace {
+
+Json toJson(const cache::Statistics &stats) {
+  return {{"path", stats.path.string()}, {"memory_only", stats.memoryOnly}, {"entries", stats.entries}, {"bytes", stats.bytes}};
+}
+
+int listEntries(cache::Store &store, bool json) {
+  Json entries = Json::array();
+  for (const cache::Entry &entry : store.list()) {
+    auto fact = [&](const char *name) {
+      auto found = entry.facts.find(name);
+      return found == entry.facts.end() ? std::string("?") : found->second;
+    };
+    entries.push_back({{"key", entry.digest.hex()}, {"bytes", entry.bytes}, {"facts", entry.facts}});
+    if (!json)
+      printText(fmt::format("{}  {:>9}  {:<6}  {:<20}  {}\n", entry.digest.hex().substr(0, 12), entry.bytes, fact("target"), fact("program"), fact("schedule")));
+  }
+  if (json)
+    printJson(entries);
+  return right;
+}
+
+int showStats(cache::Store &store, bool json) {
+  const cache::Statistics stats = store.stats();
+  if (json)
+    printJson(toJson(stats));
+  else if (!stats.memoryOnly.empty())
+    printText(fmt::format("no file: {}\n", stats.memoryOnly));
+  else
+    printText(fmt::format("{}: {} kernels, {} bytes\n", stats.path.string(), stats.entries, stats.bytes));
+  return right;
+}
+
+int verifyEntries(cache::Store &store, bool json) {
+  const cache::Verification found = store.verify();
+  if (json)
+    printJson(Json{{"good", found.good()}, {"checked", found.checked}, {"rejected", found.rejected}, {"rebuilt", found.rebuilt}});
+  else
+    printText(fmt::format("{} kernels checked, {} damaged and dropped{}\n", found.checked, found.rejected, found.rebuilt ? "; the file was damaged, set aside and begun anew" : ""));
+  return found.good() ? right : failedCheck;
+}
+
+int work(const std::string &action, bool json) {
+  checkChoice("cache", action, {"list", "stats", "clear", "verify"});
+  cache::Store store = cache::Store::open(cache::locate());
+  if (action == "list")
+    return listEntries(store, json);
+  if (action == "verify")
+    return verifyEntries(store, json);
+  if (action == "clear")
+    store.clear();
+  return showStats(store, json);
+}
+
+} // namespace
+
+Command cache(CLI::App &program) {
+  auto action = std::make_shared<std::string>("stats");
+  auto json = std::make_shared<bool>(false);
+  CLI::App *app = program.add_subcommand("cache", "Look at the kernels kept on disk, check them, or forget them");
+  app->add_option("action", *action,
+                  "stats: where the file is and how much it holds (the default)\n"
+                  "list: every kernel, the most recently used first\n"
+                  "verify: read and check everything; exit status 1 if something was damaged\n"
+                  "clear: forget everything")
+      ->type_name("ACTION");
+  app->add_flag("--json", *json, "as JSON");
+  app->footer("The file is kernels.sqlite in $TILEWRIGHT_CACHE, else $XDG_CACHE_HOME/tilewright, else ~/.cache/tilewright; TILEWRIGHT_CACHE=off keeps none.");
+  return {app, [action, json] { return work(*action, *json); }};
+}
+
+} // namespace tw::cli

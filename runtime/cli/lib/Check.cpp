@@ -1,0 +1,198 @@
+#include "Check.h"
+#include "Output.h"
+#include "tilewright/kernel/Elements.h"
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace tw::cli {
+namespace {
+
+double unitRoundoff(Type type) {
+  switch (type) {
+  case Type::f16: return 0x1p-11;
+  case Type::bf16: return 0x1p-8;
+  case Type::f64: return 0x1p-53;
+  default: return 0x1p-24;
+  }
+}
+
+/// Elements [from, from + count) of the array's dimension `dimension`, all of the others.
+Array slice(const Array &array, std::size_t dimension, std::int64_t from, std::int64_t count) {
+  std::int64_t outer = 1, inside = 1;
+  for (std::size_t d = 0; d < array.shape.size(); ++d)
+    (d < dimension ? outer : inside) *= d == dimension ? 1 : array.shape[d];
+  Array out{array.shape, {}};
+  out.shape[dimension] = count;
+  const std::int64_t length = array.shape[dimension];
+  for (std::int64_t o = 0; o < outer; ++o) {
+    auto start = array.data.begin() + (o * length + from) * inside;
+    out.data.insert(out.data.end(), start, start + count * inside);
+  }
+  return out;
+}
+
+/// Whether heads may be evaluated one by one: every tensor but Q, K and V is one number a head.
+bool isByHead(const Problem &problem) {
+  return std::all_of(problem.inputs.tensors.begin(), problem.inputs.tensors.end(), [](const auto &entry) {
+    return entry.first == "Q" || entry.first == "K" || entry.first == "V" || entry.first == "slopes";
+  });
+}
+
+/// One batch and one head of keys with its queries' heads.
+Evaluation part(const Problem &problem, std::int64_t b, std::int64_t keyHead, std::int64_t group) {
+  Evaluation inputs = {{}, problem.inputs.scalars};
+  for (const auto &[name, array] : problem.inputs.tensors)
+    if (name == "slopes")
+      inputs.tensors[name] = slice(array, 0, keyHead * group, group);
+    else {
+      Array batch = slice(array, 0, b, 1);
+      inputs.tensors[name] = name == "Q" ? slice(batch, 1, keyHead * group, group) : slice(batch, 1, keyHead, 1);
+    }
+  return inputs;
+}
+
+/// What the tolerance of an element is made of.
+struct Bounds {
+  std::vector<double> score;      // [b, h, q]: absolute error of a score, as a bound on the relative one of exp(score)
+  std::vector<double> value;      // [b, hkv, e]: the largest finite |V|
+  double sum = 0;                 // relative error of a sum over the keys
+};
+
+/// The largest finite Euclidean norm of rows [first, first + count) of length `length`.
+double largestNorm(const std::vector<double> &data, std::int64_t first, std::int64_t count, std::int64_t length) {
+  double largest = 0;
+  for (std::int64_t row = first; row < first + count; ++row) {
+    double squares = 0;
+    for (std::int64_t i = 0; i < length; ++i)
+      squares += data[std::size_t(row * length + i)] * data[std::size_t(row * length + i)];
+    if (std::isfinite(squares))
+      largest = std::max(largest, std::sqrt(squares));
+  }
+  return largest;
+}
+
+Bounds boundsOf(const Problem &problem) {
+  const Shape &s = problem.shape;
+  const auto &inputs = problem.inputs.tensors;
+  const auto &q = inputs.at("Q").data, &k = inputs.at("K").data, &v = inputs.at("V").data;
+  const double u = unitRoundoff(problem.type == Type::f64 ? Type::f64 : Type::f32);
+  Bounds bounds;
+  bounds.sum = 4 * std::sqrt(double(std::max<std::int64_t>(s.skv, 1))) * u + 8 * u;
+  const std::int64_t group = s.hkv ? s.h / s.hkv : 0;
+  for (std::int64_t b = 0; b < s.b; ++b)
+    for (std::int64_t h = 0; h < s.h; ++h) {
+      const double key = largestNorm(k, (b * s.hkv + h / group) * s.skv, s.skv, s.d);
+      auto slopes = inputs.find("slopes");
+      const double bias = slopes == inputs.end() ? 0 : std::abs(slopes->second.data[std::size_t(h)]) * double(s.sq + s.skv);
+      for (std::int64_t row = 0; row < s.sq; ++row) {
+        const double size = largestNorm(q, (b * s.h + h) * s.sq + row, 1, s.d) * key / std::sqrt(double(s.d));
+        bounds.score.push_back((4 * std::sqrt(double(s.d)) + 16) * u * (size + bias + 1));
+      }
+    }
+  for (std::int64_t head = 0; head < s.b * s.hkv; ++head)
+    for (std::int64_t e = 0; e < s.dv; ++e) {
+      double largest = 0;
+      for (std::int64_t key = 0; key < s.skv; ++key)
+        if (double size = std::abs(v[std::size_t((head * s.skv + key) * s.dv + e)]); std::isfinite(size))
+          largest = std::max(largest, size);
+      bounds.value.push_back(largest);
+    }
+  return bounds;
+}
+
+/// The element's place from its number.
+std::vector<std::int64_t> place(const std::vector<std::int64_t> &shape, std::int64_t at) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0; at /= shape[d])
+    index[d] = at % shape[d];
+  return index;
+}
+
+double toleranceOf(const Problem &problem, const Bounds &bounds, const std::string &tensor, const std::vector<std::int64_t> &index, double expected) {
+  const Shape &s = problem.shape;
+  const double weights = 2 * bounds.score[std::size_t((index[0] * s.h + index[1]) * s.sq + index[2])];
+  if (tensor == "lse")
+    return weights + bounds.sum + 2 * unitRoundoff(problem.type == Type::f64 ? Type::f64 : Type::f32) * std::abs(expected);
+  const double u = unitRoundoff(problem.type), value = bounds.value[std::size_t((index[0] * s.hkv + index[1] / (s.h / s.hkv)) * s.dv + index[3])];
+  return u * std::abs(expected) + value * (weights + bounds.sum + (problem.type == Type::f64 ? 0 : u)) + (problem.type == Type::f16 ? 0x1p-25 : 0);
+}
+
+} // namespace
+
+std::map<std::string, Array> oracle(const Problem &problem, std::int64_t foldTile) {
+  const Shape &s = problem.shape;
+  if (!isByHead(problem) || s.b == 0 || s.hkv == 0 || s.h % s.hkv != 0) {
+    Evaluation inputs = problem.inputs;
+    inputs.foldTile = foldTile;
+    return evaluate(problem.program, inputs);
+  }
+  Progress progress("float64");
+  std::map<std::string, Array> outputs;
+  for (std::int64_t b = 0; b < s.b; ++b)
+    for (std::int64_t head = 0; head < s.hkv; ++head) {
+      Evaluation inputs = part(problem, b, head, s.h / s.hkv);
+      inputs.foldTile = foldTile;
+      for (auto &[name, array] : evaluate(problem.program, inputs)) {
+        Array &whole = outputs[name];   // heads are next to each other, so the parts only need be appended
+        whole.shape = shapeOf(s, name);
+        whole.data.insert(whole.data.end(), array.data.begin(), array.data.end());
+      }
+      progress.show(double(b * s.hkv + head + 1) / double(s.b * s.hkv));
+    }
+  return outputs;
+}
+
+Comparison compare(const Problem &problem, const std::string &tensor, const Array &result, const Array &expected) {
+  Comparison c{tensor};
+  c.isRight = true;
+  const Bounds bounds = boundsOf(problem);
+  const Type type = tensor == "lse" ? (problem.type == Type::f64 ? Type::f64 : Type::f32) : problem.type;
+  double squares = 0;
+  std::int64_t finite = 0;
+  auto wrong = [&](std::int64_t at, const std::string &what) {
+    if (c.wrong.empty())
+      c.wrong = fmt::format("{} at [{}]: {}, expected {}", what, fmt::join(place(expected.shape, at), ", "), result.data[std::size_t(at)], expected.data[std::size_t(at)]);
+    c.isRight = false;
+  };
+  if (result.shape != expected.shape || result.data.size() != expected.data.size()) {
+    c.isRight = false;
+    c.wrong = fmt::format("shape [{}], expected [{}]", fmt::join(result.shape, ", "), fmt::join(expected.shape, ", "));
+    return c;
+  }
+  for (std::size_t i = 0; i < expected.data.size(); ++i) {
+    const double got = result.data[i], want = expected.data[i];
+    const auto at = static_cast<std::int64_t>(i);
+    if (std::isnan(got) || std::isnan(want)) {
+      if (std::isnan(got) && std::isnan(want))
+        ++c.nans;
+      else
+        wrong(at, std::isnan(got) ? "NaN" : "no NaN");
+      continue;
+    }
+    if (!std::isfinite(got) || !std::isfinite(want)) {
+      if (got != want && got != rounded(want, type))
+        wrong(at, "an infinity on one side");
+      continue;
+    }
+    const auto index = place(expected.shape, at);
+    const double error = std::abs(got - want), tolerance = toleranceOf(problem, bounds, tensor, index, want);
+    ++finite;
+    squares += error * error;
+    c.maxError = std::max(c.maxError, error);
+    if (error > tolerance)
+      wrong(at, "too far off");
+    const double share = tolerance > 0 ? error / tolerance : error > 0 ? INFINITY : 0;
+    if (c.worst.empty() || share > c.largestShare) {
+      c.largestShare = share;
+      c.worst = index;
+      c.result = got;
+      c.expected = want;
+      c.tolerance = tolerance;
+    }
+  }
+  c.rmsError = finite ? std::sqrt(squares / double(finite)) : 0;
+  return c;
+}
+
+} // namespace tw::cli

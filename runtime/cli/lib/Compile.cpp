@@ -1,0 +1,88 @@
+// `tilewright compile`: what becomes of a variant, as text.
+#include "Commands.h"
+#include "Options.h"
+#include "Output.h"
+#include "tilewright/dsl/Gallery.h"
+#include "tilewright/pipeline/Compile.h"
+#include "tilewright/schedule/DefaultSchedule.h"
+#include <fmt/format.h>
+
+namespace tw::cli {
+namespace {
+
+struct Options {
+  std::string variant, target = "host", dtype = "bf16", headDim, emit = "tile", out = "-", schedule;
+  bool noLse = false, json = false;
+};
+
+/// Refuses head dims as build() does, before a schedule is made of them.
+void checkHeadDims(const HeadDims &dims) {
+  for (std::int64_t d : {dims.d, dims.dv})
+    if (d % 8 != 0 || d < 8 || d > 256)
+      throw std::invalid_argument(fmt::format("--head-dim: {} is out of range; head dims are multiples of 8 from 8 to 256: pad with zeros and state the scale", d));
+}
+
+std::string textOf(const Options &options, const Program &program, const Schedule &schedule, const Target &target) {
+  if (options.emit == "program")
+    return print(program);
+  if (options.emit == "schedule")
+    return print(schedule) + "\n";
+  if (options.emit == "tile")
+    return emitText(program, schedule, Emit::tile);
+  if (!target.isHost())
+    throw std::invalid_argument(fmt::format("--emit {} --target {}: the host code is what the CPU target makes; {} has no code generator yet: emit program, schedule or tile for it, or take --target host",
+                                            options.emit, target.name, target.title));
+  return emitText(program, schedule, Emit::host);
+}
+
+int compileVariant(const Options &options) {
+  const Target &target = findTarget(options.target);
+  checkChoice("--emit", options.emit, {"program", "schedule", "tile", "host"});
+  const Program program = makeVariant(options.variant, {.type = parseFloatType(options.dtype), .lse = !options.noLse});
+  Schedule schedule;
+  if (options.emit != "program") {
+    if (options.headDim.empty())
+      throw std::invalid_argument(fmt::format("--emit {} needs --head-dim D[,Dv]: a kernel is made for one head dim", options.emit));
+    const HeadDims dims = parseHeadDims(options.headDim);
+    checkHeadDims(dims);
+    schedule = options.schedule.empty() ? defaultSchedule(program, target, {{"d", dims.d}, {"e", dims.dv}}) : parseSchedule(options.schedule);
+  }
+  std::string text = textOf(options, program, schedule, target);
+  if (options.json) {
+    Json json = {{"variant", options.variant}, {"target", target.name}, {"dtype", options.dtype}, {"emit", options.emit}};
+    if (options.emit != "program")
+      json["schedule"] = print(schedule);
+    json["text"] = text;
+    text = json.dump(2) + "\n";
+  }
+  if (options.out == "-")
+    printText(text);
+  else
+    writeFile(options.out, text);
+  return right;
+}
+
+} // namespace
+
+Command compile(CLI::App &program) {
+  auto options = std::make_shared<Options>();
+  CLI::App *app = program.add_subcommand("compile", "Print what becomes of a variant: its program, its tile module, its host code");
+  app->add_option("variant", options->variant, "a variant of the gallery, or several by +")->required()->type_name("VARIANT");
+  app->add_option("--target", options->target, "the processor: host (this machine's CPU), or a GPU of `tilewright list --targets`")->type_name("NAME");
+  app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O")->type_name("TYPE");
+  app->add_option("--head-dim", options->headDim, "the head dims of Q and K, and of V if that differs; needed for all but --emit program")->type_name("D[,Dv]");
+  app->add_option("--emit", options->emit,
+                  "program: the variant in the DSL's text form\n"
+                  "schedule: tile widths, from the target's SRAM and registers\n"
+                  "tile: the tile module after all its passes\n"
+                  "host: what the CPU target makes of it, before LLVM")
+      ->type_name("WHAT");
+  app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=64 k=64 d=128 e=128'")->type_name("TEXT");
+  app->add_flag("--no-lse", options->noLse, "leave the lse output out");
+  app->add_option("-o,--out", options->out, "a file, written as a whole or not at all; - is stdout")->type_name("FILE");
+  app->add_flag("--json", options->json, "the text inside JSON, beside what it was made for");
+  app->footer("Every stage of a build, LLVM IR and assembly included: TILEWRIGHT_DUMP=folder tilewright run ...");
+  return {app, [options] { return compileVariant(*options); }};
+}
+
+} // namespace tw::cli

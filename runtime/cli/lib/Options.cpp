@@ -1,0 +1,60 @@
+#include "Options.h"
+#include "tilewright/kernel/Nearest.h"
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace tw::cli {
+
+Type parseFloatType(const std::string &text) {
+  checkChoice("--dtype", text, {"f16", "bf16", "f32", "f64"});
+  return *typeNamed(text);
+}
+
+std::vector<std::int64_t> parseNumbers(std::string_view option, std::string_view text, std::string_view form) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view item = text.substr(at, end - at);
+    std::int64_t number = 0;
+    auto [stop, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    if (error != std::errc() || stop != item.data() + item.size())
+      throw std::invalid_argument(fmt::format("{} {}: '{}' is no whole number; expected {}", option, text, item, form));
+    numbers.push_back(number);
+    at = end + 1;
+  }
+  return numbers;
+}
+
+HeadDims parseHeadDims(const std::string &text) {
+  const auto n = parseNumbers("--head-dim", text, "D or D,Dv");
+  if (n.size() > 2)
+    throw std::invalid_argument(fmt::format("--head-dim {}: {} numbers; expected D or D,Dv", text, n.size()));
+  return {n[0], n.back()};
+}
+
+Shape parseShape(const std::string &text) {
+  constexpr std::string_view form = "B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv";
+  const auto n = parseNumbers("--shape", text, form);
+  if (n.size() != 6 && n.size() != 7)
+    throw std::invalid_argument(fmt::format("--shape {}: {} numbers; expected {}", text, n.size(), form));
+  for (std::int64_t length : n)
+    if (length < 0)
+      throw std::invalid_argument(fmt::format("--shape {}: {} is no length; lengths count from 0", text, length));
+  return {n[0], n[1], n[2], n[3], n[4], n[5], n.back()};
+}
+
+std::pair<std::string, std::string> parsePair(std::string_view option, const std::string &text, std::string_view form) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == text.npos || equals + 1 == text.size())
+    throw std::invalid_argument(fmt::format("{} {}: expected {}", option, text, form));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+void checkChoice(std::string_view option, const std::string &text, const std::vector<std::string> &known) {
+  if (std::find(known.begin(), known.end(), text) == known.end())
+    throw std::invalid_argument(fmt::format("{} {}: unknown{}; expected one of {}", option, text, suggestion(text, known), fmt::join(known, ", ")));
+}
+
+} // namespace tw::cli

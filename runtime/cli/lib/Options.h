@@ -1,0 +1,35 @@
+// Values of options that more than one command takes.
+#pragma once
+#include "tilewright/dsl/Type.h"
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tw::cli {
+
+/// f16, bf16, f32 or f64; throws std::invalid_argument otherwise.
+[[nodiscard]] Type parseFloatType(const std::string &text);
+
+/// `1,2,3`; throws std::invalid_argument naming the option, the item that is wrong, and `form`.
+[[nodiscard]] std::vector<std::int64_t> parseNumbers(std::string_view option, std::string_view text, std::string_view form);
+
+/// `--head-dim D[,Dv]`.
+struct HeadDims {
+  std::int64_t d = 0, dv = 0;
+};
+[[nodiscard]] HeadDims parseHeadDims(const std::string &text);
+
+/// `--shape B,H,Hkv,Sq,Skv,D[,Dv]`.
+struct Shape {
+  std::int64_t b = 0, h = 0, hkv = 0, sq = 0, skv = 0, d = 0, dv = 0;
+};
+[[nodiscard]] Shape parseShape(const std::string &text);
+
+/// `name=value`; throws std::invalid_argument where there is no name.
+[[nodiscard]] std::pair<std::string, std::string> parsePair(std::string_view option, const std::string &text, std::string_view form);
+
+/// Holds `text` to one of `known`; throws std::invalid_argument with the nearest otherwise.
+void checkChoice(std::string_view option, const std::string &text, const std::vector<std::string> &known);
+
+} // namespace tw::cli

@@ -1,0 +1,175 @@
+#include "Problem.h"
+#include "Npy.h"
+#include "tilewright/dsl/Gallery.h"
+#include "tilewright/kernel/Elements.h"
+#include "tilewright/kernel/Nearest.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <random>
+#include <stdexcept>
+
+namespace tw::cli {
+namespace {
+
+std::size_t points(const std::vector<std::int64_t> &shape) {
+  std::int64_t n = 1;
+  for (std::int64_t length : shape)
+    if (__builtin_mul_overflow(n, length, &n))
+      throw std::invalid_argument(fmt::format("a tensor of shape [{}] has more than 2^63 elements", fmt::join(shape, ", ")));
+  return static_cast<std::size_t>(n);
+}
+
+bool isStored(const Program &program, const std::string &tensor) {
+  return std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return store.tensor.name() == tensor; });
+}
+
+/// Normal numbers that are the same with every C++ library (std::normal_distribution's are not): Box and Muller's.
+class Normal {
+public:
+  explicit Normal(std::uint64_t seed) : generator(seed) {}
+  double operator()() {
+    const double radius = std::sqrt(-2 * std::log(1 - uniform())), angle = 2 * M_PI * uniform();
+    return radius * std::cos(angle);
+  }
+
+private:
+  double uniform() { return static_cast<double>(generator() >> 11) * 0x1p-53; }
+  std::mt19937_64 generator;
+};
+
+Array slopes(std::int64_t heads, Type type) {
+  Array array{{heads}, {}};
+  for (std::int64_t h = 0; h < heads; ++h)
+    array.data.push_back(rounded(std::exp2(-8.0 * double(h + 1) / double(heads)), type));
+  return array;
+}
+
+/// The type that numbers of an .npy type are without conversion.
+std::optional<Type> naturalType(const std::string &npy) {
+  static const std::map<std::string, Type> types{{"f2", Type::f16}, {"f4", Type::f32}, {"f8", Type::f64}, {"i4", Type::i32}, {"i8", Type::i64}, {"b1", Type::boolean}};
+  auto found = types.find(npy);
+  return found == types.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// The array as numbers, rounded to `type`. Two bytes without a meaning (u2, V2) are bf16 where that is asked for.
+Array numbers(const NpyArray &file, Type type, const std::string &path) {
+  std::optional<Type> natural = naturalType(file.type);
+  if (!natural && type != Type::bf16)
+    throw std::invalid_argument(fmt::format("{} holds {}, which is read as bf16 only: say --dtype bf16", path, file.type));
+  Array array{file.shape, getElements(natural.value_or(Type::bf16), file.data.data(), points(file.shape))};
+  if (natural != type)
+    for (double &value : array.data)
+      value = rounded(value, type);
+  return array;
+}
+
+} // namespace
+
+std::vector<std::int64_t> shapeOf(const Shape &s, const std::string &name) {
+  if (name == "Q")
+    return {s.b, s.h, s.sq, s.d};
+  if (name == "K")
+    return {s.b, s.hkv, s.skv, s.d};
+  if (name == "V")
+    return {s.b, s.hkv, s.skv, s.dv};
+  if (name == "O")
+    return {s.b, s.h, s.sq, s.dv};
+  return {s.b, s.h, s.sq};
+}
+
+Problem randomProblem(const std::string &variant, Type type, const Shape &shape, std::uint64_t seed) {
+  Problem problem{makeVariant(variant, {.type = type, .lse = true}), type, shape, {}};
+  Normal normal(seed);
+  for (const auto &tensor : tensorsOf(problem.program)) {
+    if (isStored(problem.program, tensor->name))
+      continue;
+    if (tensor->name == "slopes") {
+      problem.inputs.tensors["slopes"] = slopes(shape.h, tensor->type);
+      continue;
+    }
+    if (tensor->name != "Q" && tensor->name != "K" && tensor->name != "V")
+      throw std::invalid_argument(fmt::format("variant '{}' reads tensor '{}', of which no random values are known; run it on files, with --capture {}=FILE", variant, tensor->name, tensor->name));
+    Array array{shapeOf(shape, tensor->name), {}};
+    array.data.resize(points(array.shape));
+    for (double &value : array.data)
+      value = rounded(normal(), type);
+    problem.inputs.tensors[tensor->name] = std::move(array);
+  }
+  return problem;
+}
+
+Problem filedProblem(const std::string &variant, std::optional<Type> type, const Files &files) {
+  std::map<std::string, std::string> paths = files.captures;
+  paths["Q"] = files.q;
+  paths["K"] = files.k;
+  paths["V"] = files.v;
+  const NpyArray q = readNpy(files.q);
+  if (!type) {
+    type = naturalType(q.type);
+    if (!type || !isFloat(*type))
+      throw std::invalid_argument(fmt::format("{} holds {}, no float; say what it is to be: --dtype f16, bf16, f32 or f64", files.q, q.type));
+  }
+  Problem problem{makeVariant(variant, {.type = *type, .lse = true}), *type, {}, {}};
+  std::vector<std::string> captures;
+  for (const auto &tensor : tensorsOf(problem.program)) {
+    if (isStored(problem.program, tensor->name))
+      continue;
+    if (tensor->name != "Q" && tensor->name != "K" && tensor->name != "V")
+      captures.push_back(tensor->name);
+    auto path = paths.find(tensor->name);
+    if (path == paths.end())
+      throw std::invalid_argument(fmt::format("variant '{}' reads tensor '{}' too; give it: --capture {}=FILE.npy", variant, tensor->name, tensor->name));
+    NpyArray file = tensor->name == "Q" ? q : readNpy(path->second);
+    if (file.shape.size() != tensor->rank)
+      throw std::invalid_argument(fmt::format("{} has {} dimensions, [{}]; tensor '{}' has {}", path->second, file.shape.size(), fmt::join(file.shape, ", "), tensor->name, tensor->rank));
+    problem.inputs.tensors[tensor->name] = numbers(file, tensor->type, path->second);
+  }
+  for (const auto &[name, path] : files.captures)
+    if (std::find(captures.begin(), captures.end(), name) == captures.end())
+      throw std::invalid_argument(fmt::format("--capture {}={}: variant '{}' reads no tensor of that name{}; {}", name, path, variant, suggestion(name, captures),
+                                              captures.empty() ? "it reads Q, K and V only" : fmt::format("besides Q, K, V it reads {}", fmt::join(captures, ", "))));
+  const auto &qs = problem.inputs.tensors["Q"].shape, &ks = problem.inputs.tensors["K"].shape, &vs = problem.inputs.tensors["V"].shape;
+  problem.shape = {qs[0], qs[1], ks[1], qs[2], ks[2], qs[3], vs[3]};
+  return problem;
+}
+
+void spoilKeys(Problem &problem, const std::vector<std::int64_t> &keys) {
+  const Shape &s = problem.shape;
+  for (std::int64_t given : keys) {
+    const std::int64_t key = given < 0 ? given + s.skv : given;
+    if (key < 0 || key >= s.skv)
+      throw std::invalid_argument(fmt::format("--nan-keys {}: there are {} keys; keys go from 0 to {}, or from -1 back to -{}", given, s.skv, s.skv - 1, s.skv));
+    for (const char *name : {"K", "V"}) {
+      Array &array = problem.inputs.tensors[name];
+      const std::int64_t length = array.shape[3];
+      for (std::int64_t head = 0; head < s.b * s.hkv; ++head)
+        std::fill_n(array.data.begin() + (head * s.skv + key) * length, length, std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+}
+
+Memory::Memory(const Problem &problem) {
+  for (const auto &tensor : tensorsOf(problem.program)) {
+    auto input = problem.inputs.tensors.find(tensor->name);
+    const bool isInput = input != problem.inputs.tensors.end();
+    const std::vector<std::int64_t> shape = isInput ? input->second.shape : shapeOf(problem.shape, tensor->name);
+    const std::size_t size = points(shape) * static_cast<std::size_t>(tw::bytes(tensor->type));
+    auto &memory = bytes[tensor->name] = std::make_unique<std::byte[]>(std::max<std::size_t>(size, 1));
+    if (isInput)
+      putElements(input->second.data, tensor->type, memory.get());
+    else
+      std::memset(memory.get(), 0xff, size);   // NaN in every float type: what is not written shows
+    given.tensors[tensor->name] = {memory.get(), tensor->type, shape, {}};
+  }
+  given.scalars = problem.inputs.scalars;
+}
+
+Array Memory::read(const std::string &tensor) const {
+  const TensorView &view = given.tensors.at(tensor);
+  return {view.shape, getElements(view.type, view.data, points(view.shape))};
+}
+
+} // namespace tw::cli
