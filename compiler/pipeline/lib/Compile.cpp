@@ -24,6 +24,7 @@ namespace {
 struct Phase {
   const char *name;
   std::function<void(OpPassManager &)> add;
+  bool ofModule = false;   // its passes run on the module, not on each kernel
 };
 
 /// From what the importer makes to the tile module that every target lowers.
@@ -52,8 +53,12 @@ std::vector<Phase> hostPhases(const Schedule &schedule, const Target &target) {
              pm.addPass(createTileToHost(options));
              pm.addPass(createCanonicalizerPass());
              pm.addPass(createCSEPass());
-           }}};
+           },
+           true}};
 }
+
+/// From loops over vectors to LLVM's dialect.
+std::vector<Phase> machinePhases() { return {{"llvm-dialect", buildHostToLLVMPipeline, true}}; }
 
 std::string textOf(ModuleOp module) {
   std::string text;
@@ -76,7 +81,7 @@ public:
   void run(const std::vector<Phase> &phases) {
     for (const Phase &phase : phases) {
       PassManager pm(&context, "builtin.module");
-      auto &nested = phase.name == std::string("host") ? static_cast<OpPassManager &>(pm) : pm.nest<func::FuncOp>();
+      auto &nested = phase.ofModule ? static_cast<OpPassManager &>(pm) : pm.nest<func::FuncOp>();
       phase.add(nested);
       if (failed(pm.run(*module)))
         refusals.raise("the phase '" + std::string(phase.name) + "' refused program '" + program.name + "'");
@@ -152,6 +157,7 @@ Artifact compileHost(const Program &program, const Schedule &schedule, const Com
   compilation.run(tilePhases(schedule));
   artifact.limit = std::min(artifact.limit, compilation.limit());
   compilation.run(hostPhases(schedule, target));
+  compilation.run(machinePhases());
   HostCodegenOptions codegen;
   codegen.wantText = bool(options.onStage);
   auto object = emitHostObject(*compilation.module, codegen);
