@@ -131,8 +131,8 @@ void markScratch(llvm::Function &function) {
 
 void optimise(llvm::Module &module, llvm::TargetMachine &machine, int level) {
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = level > 1;
-  tuning.SLPVectorization = false;     // host functions are vectors already
+  tuning.LoopVectorization = false;    // host functions are vectors already; what they do one by one is seldom run
+  tuning.SLPVectorization = false;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

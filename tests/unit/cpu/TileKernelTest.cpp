@@ -55,7 +55,7 @@ double weightedSum(const TileKernel &kernel, TileTensor &q, TileTensor &k, TileT
           sum[e] += p * v.get({h, j, e});
       }
       for (std::int64_t e = 0; e < n.E; ++e)
-        worst.compare(o.get({h, i, e}), total > 0 ? sum[e] / total : 0);
+        worst.compare(o.get({h, i, e}), total == 0 ? 0 : sum[e] / total);
       worst.compare(l.get({h, i}), top + std::log(total));
     }
   return worst.error;

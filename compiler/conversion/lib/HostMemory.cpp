@@ -1,0 +1,327 @@
+// Rectangles of memory to and from scratch: whole vectors where elements are contiguous one way or the other, one
+// by one for any other strides; zeros for what lies outside.
+#include "HostLowering.h"
+using namespace mlir;
+
+namespace tw::host {
+
+/// A rectangle with its place in memory worked out. All values are of index type.
+struct Lowering::Placed {
+  Value flat;                       // memref<?xT>, the memory without its strides
+  Value origin;                     // of the rectangle's first element in it
+  Value rowStride, columnStride;
+  Value rowLow, rowHigh, columnLow, columnHigh;   // the part inside
+  Value allRows, allColumns;        // i1
+  int64_t rows, columns;
+};
+
+namespace {
+/// Arithmetic on indices. None of it carries flags: strides may be negative.
+struct IndexWriter {
+  OpBuilder &b;
+  Location loc;
+  Value constant(int64_t value) const { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value add(Value x, Value y) const { return arith::AddIOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) const { return arith::SubIOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) const { return arith::MulIOp::create(b, loc, x, y); }
+  Value min(Value x, Value y) const { return arith::MinSIOp::create(b, loc, x, y); }
+  Value max(Value x, Value y) const { return arith::MaxSIOp::create(b, loc, x, y); }
+  Value both(Value x, Value y) const { return arith::AndIOp::create(b, loc, x, y); }
+  Value equal(Value x, int64_t y) const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, constant(y)); }
+  Value atLeast(Value x, Value y) const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, x, y); }
+  Value below(Value x, Value y) const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
+  Value choose(Value c, Value x, Value y) const { return arith::SelectOp::create(b, loc, c, x, y); }
+};
+
+/// for i in [from, to): carried = body(i, carried). `carried` may be null.
+Value loop(OpBuilder &b, Location loc, Value from, Value to, Value step, Value carried, llvm::function_ref<Value(Value, Value)> body) {
+  auto loop = scf::ForOp::create(b, loc, from, to, step, carried ? ValueRange(carried) : ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value next = body(loop.getInductionVar(), carried ? loop.getRegionIterArg(0) : Value());
+  if (!carried)
+    return {};
+  scf::YieldOp::create(b, loc, next);
+  return loop.getResult(0);
+}
+
+/// if condition: yes(carried) else: no(carried)
+Value branch(OpBuilder &b, Location loc, Value condition, Value carried, llvm::function_ref<Value(Value)> yes, llvm::function_ref<Value(Value)> no) {
+  auto branch = scf::IfOp::create(b, loc, carried ? TypeRange(carried.getType()) : TypeRange(), condition, /*withElse=*/bool(no));
+  auto fill = [&](Block *block, llvm::function_ref<Value(Value)> body) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(block);
+    Value next = body(carried);
+    if (carried)
+      scf::YieldOp::create(b, loc, next);
+  };
+  fill(branch.thenBlock(), yes);
+  if (no)
+    fill(branch.elseBlock(), no);
+  return carried ? branch.getResult(0) : Value();
+}
+
+// Swaps the off-diagonal blocks of ever smaller squares.
+void transposeSquare(OpBuilder &b, Location loc, SmallVectorImpl<Value> &rows) {
+  int64_t lanes = rows.size();
+  for (int64_t distance = lanes / 2; distance; distance /= 2) {
+    SmallVector<int64_t> upper(lanes), lower(lanes);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      bool second = lane & distance;
+      upper[lane] = second ? lanes + lane - distance : lane;
+      lower[lane] = second ? lanes + lane : lane + distance;
+    }
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (i & distance)
+        continue;
+      Value x = rows[i], y = rows[i + distance];
+      rows[i] = vector::ShuffleOp::create(b, loc, x, y, upper);
+      rows[i + distance] = vector::ShuffleOp::create(b, loc, x, y, lower);
+    }
+  }
+}
+} // namespace
+
+void Lowering::describeMemory(Value memory) {
+  Location loc = memory.getLoc();
+  auto type = cast<MemRefType>(memory.getType());
+  auto facts = memref::ExtractStridedMetadataOp::create(b, loc, memory);
+  auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+  Memory &description = memories[memory];
+  description.flat = memref::ReinterpretCastOp::create(b, loc, flat, facts.getBaseBuffer(), b.getIndexAttr(0),
+                                                       ArrayRef<OpFoldResult>{index(loc, INT64_MAX)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  description.offset = facts.getOffset();
+  description.sizes.assign(facts.getSizes().begin(), facts.getSizes().end());
+  description.strides.assign(facts.getStrides().begin(), facts.getStrides().end());
+}
+
+Value Lowering::insideAt(Location loc, Value memory, ValueRange indices) {
+  IndexWriter w{b, loc};
+  Value inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  for (auto [at, size] : llvm::zip(indices, memories[memory].sizes))
+    inside = w.both(inside, w.both(w.atLeast(at, w.constant(0)), w.below(at, size)));
+  return inside;
+}
+
+Value Lowering::linear(Location loc, Value memory, ValueRange indices) {
+  IndexWriter w{b, loc};
+  const Memory &description = memories[memory];
+  Value place = description.offset;
+  for (auto [at, stride] : llvm::zip(indices, description.strides))
+    place = w.add(place, w.mul(at, stride));
+  return place;
+}
+
+Value Lowering::loadOne(Location loc, Value memory, ValueRange indices) {
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(cast<MemRefType>(memory.getType()).getElementType()));
+  return branch(b, loc, insideAt(loc, memory, indices), zero, [&](Value) -> Value {
+    return memref::LoadOp::create(b, loc, memories[memory].flat, linear(loc, memory, indices));
+  }, [](Value outside) { return outside; });
+}
+
+void Lowering::lowerScalarStore(tile::StoreOp op) {
+  Location loc = op.getLoc();
+  Value memory = scalars.lookup(op.getMemory());
+  SmallVector<Value> indices;
+  for (Value offset : op.getOffsets())
+    indices.push_back(toIndex(scalars.lookup(offset)));
+  branch(b, loc, insideAt(loc, memory, indices), {}, [&](Value) {
+    memref::StoreOp::create(b, loc, scalars.lookup(op.getValue()), memories[memory].flat, linear(loc, memory, indices));
+    return Value();
+  }, nullptr);
+}
+
+Rectangle Lowering::rectangle(Value memory, ValueRange offsets, ArrayRef<int64_t> dims, RankedTensorType tile, bool turned) {
+  Rectangle result;
+  result.memory = scalars.lookup(memory);
+  for (Value offset : offsets)
+    result.offsets.push_back(toIndex(scalars.lookup(offset)));
+  int64_t rank = tile.getRank(), rowDim = rank == 2 ? (turned ? 1 : 0) : -1, columnDim = rank == 2 && turned ? 0 : rank - 1;
+  for (auto [m, d] : llvm::enumerate(dims)) {
+    if (d == -1)
+      continue;
+    (d == rowDim ? result.rowDimension : result.columnDimension) = int64_t(m);
+    (d == rowDim ? result.rows : result.columns) = tile.getDimSize(d);
+  }
+  (void)columnDim;
+  return result;
+}
+
+Lowering::Placed Lowering::place(Location loc, const Rectangle &from) {
+  IndexWriter w{b, loc};
+  const Memory &memory = memories[from.memory];
+  Value zero = w.constant(0), one = w.constant(1), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  Placed placed{memory.flat, linear(loc, from.memory, from.offsets), zero, one, zero, one, zero, one, {}, {}, from.rows, from.columns};
+  for (auto [m, offset] : llvm::enumerate(from.offsets)) {
+    Value size = memory.sizes[m];
+    bool isRow = int64_t(m) == from.rowDimension;
+    if (!isRow && int64_t(m) != from.columnDimension) {
+      inside = w.both(inside, w.both(w.atLeast(offset, zero), w.below(offset, size)));
+      continue;
+    }
+    Value low = w.max(zero, w.sub(zero, offset)), high = w.min(w.constant(isRow ? from.rows : from.columns), w.sub(size, offset));
+    (isRow ? placed.rowLow : placed.columnLow) = low;
+    (isRow ? placed.rowHigh : placed.columnHigh) = high;
+    (isRow ? placed.rowStride : placed.columnStride) = memory.strides[m];
+  }
+  placed.rowHigh = w.choose(inside, placed.rowHigh, zero);
+  auto all = [&](Value low, Value high, int64_t count) { return w.both(w.equal(low, 0), w.equal(high, count)); };
+  placed.allRows = all(placed.rowLow, placed.rowHigh, from.rows);
+  placed.allColumns = all(placed.columnLow, placed.columnHigh, from.columns);
+  return placed;
+}
+
+void Lowering::load(Location loc, const Rectangle &from, Value into, Value *finite) {
+  IndexWriter w{b, loc};
+  Placed at = place(loc, from);
+  auto type = cast<MemRefType>(into.getType());
+  int64_t panels = type.getDimSize(0), width = type.getDimSize(2), n = lanes(type.getElementType());
+  Type element = type.getElementType(), source = cast<MemRefType>(at.flat.getType()).getElementType();
+  auto vectorType = VectorType::get({n}, element), sourceVector = VectorType::get({n}, source);
+  Value zero = w.constant(0), one = w.constant(1), step = w.constant(n);
+  Value zeros = arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorType));
+  // An element is finite if its exponent is not all ones: if its bits, the sign shifted out, stay below the largest
+  // exponent's. The largest of all tells, and integer maxima are a shorter chain than anything with floats.
+  unsigned bits = element.getIntOrFloatBitWidth();
+  auto words = VectorType::get({n}, b.getIntegerType(bits));
+  auto watch = [&](Value seen, Value x) -> Value {
+    if (!seen)
+      return {};
+    Value word = arith::BitcastOp::create(b, loc, words, isa<VectorType>(x.getType()) ? x : spread(loc, x, n));
+    Value one = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(words, llvm::APInt(bits, 1)));
+    return arith::MaxUIOp::create(b, loc, seen, arith::ShLIOp::create(b, loc, word, one));
+  };
+  auto convert = [&](Value x) -> Value {
+    if (source == element)
+      return x;
+    return arith::ExtFOp::create(b, loc, isa<VectorType>(x.getType()) ? Type(vectorType) : element, x);
+  };
+  auto one_ = [&](Value i, Value j, Value seen) {
+    Value x = convert(memref::LoadOp::create(b, loc, at.flat, w.add(at.origin, w.add(w.mul(i, at.rowStride), w.mul(j, at.columnStride)))));
+    Value panel = panels == 1 ? zero : arith::DivUIOp::create(b, loc, j, w.constant(width)).getResult();
+    Value column = panels == 1 ? j : arith::RemUIOp::create(b, loc, j, w.constant(width)).getResult();
+    memref::StoreOp::create(b, loc, x, into, ValueRange{panel, i, column});
+    return watch(seen, x);
+  };
+  auto oneByOne = [&](Value rowFrom, Value rowTo, Value columnFrom, Value columnTo, Value seen) {
+    return loop(b, loc, rowFrom, rowTo, one, seen, [&](Value i, Value seenRows) {
+      return loop(b, loc, columnFrom, columnTo, one, seenRows, [&](Value j, Value s) { return one_(i, j, s); });
+    });
+  };
+  int64_t wholeColumns = at.columns / n * n, wholeRows = at.rows / n * n;
+
+  Value inside = w.both(at.allRows, at.allColumns);
+  auto nothing = [](Value x) { return x; };
+  branch(b, loc, inside, {}, nothing, [&](Value) {
+    loop(b, loc, zero, w.constant(panels), one, {}, [&](Value p, Value) {
+      return loop(b, loc, zero, w.constant(at.rows), one, {}, [&](Value i, Value) {
+        return loop(b, loc, zero, w.constant(width), step, {}, [&](Value j, Value) {
+          vector::StoreOp::create(b, loc, zeros, into, ValueRange{p, i, j});
+          return Value();
+        });
+      });
+    });
+    return Value();
+  });
+
+  auto alongRows = [&](Value seen) {
+    return loop(b, loc, at.rowLow, at.rowHigh, one, seen, [&](Value i, Value seenRow) {
+      Value row = w.add(at.origin, w.mul(i, at.rowStride));
+      auto move = [&](Value panel, Value column, Value j, Value s) {
+        Value x = convert(vector::LoadOp::create(b, loc, sourceVector, at.flat, ValueRange{w.add(row, j)}));
+        vector::StoreOp::create(b, loc, x, into, ValueRange{panel, i, column});
+        return watch(s, x);
+      };
+      if (panels == 1) {
+        seenRow = loop(b, loc, zero, w.constant(wholeColumns), step, seenRow, [&](Value j, Value s) { return move(zero, j, j, s); });
+      } else {
+        seenRow = loop(b, loc, zero, w.constant(wholeColumns / width), one, seenRow, [&](Value p, Value s) {
+          for (int64_t column = 0; column < width; column += n)
+            s = move(p, w.constant(column), w.add(w.mul(p, w.constant(width)), w.constant(column)), s);
+          return s;
+        });
+        for (int64_t j = wholeColumns / width * width; j < wholeColumns; j += n)
+          seenRow = move(w.constant(j / width), w.constant(j % width), w.constant(j), seenRow);
+      }
+      if (wholeColumns < at.columns)
+        seenRow = loop(b, loc, w.constant(wholeColumns), w.constant(at.columns), one, seenRow, [&](Value j, Value s) { return one_(i, j, s); });
+      return seenRow;
+    });
+  };
+  auto alongColumns = [&](Value seen) {
+    Value whole = w.mul(arith::DivUIOp::create(b, loc, at.columnHigh, step), step);
+    seen = loop(b, loc, zero, whole, step, seen, [&](Value j, Value seenColumn) {
+      Value panel = panels == 1 ? zero : arith::DivUIOp::create(b, loc, j, w.constant(width)).getResult();
+      Value column = panels == 1 ? j : arith::RemUIOp::create(b, loc, j, w.constant(width)).getResult();
+      Value first = w.add(at.origin, w.mul(j, at.columnStride));
+      return loop(b, loc, zero, w.constant(wholeRows), step, seenColumn, [&](Value i, Value s) {
+        SmallVector<Value> square;
+        for (int64_t k = 0; k < n; ++k) {
+          Value place = w.add(w.add(first, w.mul(w.constant(k), at.columnStride)), i);
+          square.push_back(convert(vector::LoadOp::create(b, loc, sourceVector, at.flat, ValueRange{place})));
+          s = watch(s, square.back());
+        }
+        transposeSquare(b, loc, square);
+        for (int64_t k = 0; k < n; ++k)
+          vector::StoreOp::create(b, loc, square[k], into, ValueRange{panel, w.add(i, w.constant(k)), column});
+        return s;
+      });
+    });
+    seen = oneByOne(w.constant(wholeRows), w.constant(at.rows), zero, whole, seen);
+    return oneByOne(zero, w.constant(at.rows), whole, at.columnHigh, seen);
+  };
+  Value nothingSeen = arith::ConstantOp::create(b, loc, b.getZeroAttr(words));
+  Value rowsWhole = w.both(at.allColumns, w.equal(at.columnStride, 1));
+  Value columnsWhole = w.both(w.both(at.allRows, w.equal(at.columnLow, 0)), w.equal(at.rowStride, 1));
+  columnsWhole = w.both(columnsWhole, w.atLeast(at.columnHigh, zero));
+  Value seen = branch(b, loc, rowsWhole, finite ? nothingSeen : Value(), alongRows, [&](Value seen) {
+    auto any = [&](Value s) { return oneByOne(at.rowLow, at.rowHigh, at.columnLow, at.columnHigh, s); };
+    if (from.rowDimension == -1 || from.rows == 1)
+      return any(seen);
+    return branch(b, loc, columnsWhole, seen, alongColumns, any);
+  });
+  if (finite) {
+    const auto &semantics = cast<FloatType>(element).getFloatSemantics();
+    Value limit = arith::ConstantOp::create(b, loc, b.getIntegerAttr(words.getElementType(), llvm::APFloat::getInf(semantics).bitcastToAPInt().shl(1)));
+    Value most = vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI, seen);
+    *finite = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, most, limit);
+  }
+}
+
+void Lowering::store(Location loc, const Buffer &from, const Rectangle &into) {
+  IndexWriter w{b, loc};
+  Placed at = place(loc, into);
+  auto type = cast<MemRefType>(from.memory.getType());
+  int64_t n = lanes(type.getElementType()), whole = at.columns / n * n;
+  Value zero = w.constant(0), one = w.constant(1);
+  auto one_ = [&](Value i, Value j) {
+    Value x = memref::LoadOp::create(b, loc, from.memory, ValueRange{i, j});
+    memref::StoreOp::create(b, loc, x, at.flat, w.add(at.origin, w.add(w.mul(i, at.rowStride), w.mul(j, at.columnStride))));
+    return Value();
+  };
+  loop(b, loc, at.rowLow, at.rowHigh, one, {}, [&](Value i, Value) {
+    Value contiguous = w.both(at.allColumns, w.equal(at.columnStride, 1));
+    return branch(b, loc, contiguous, {}, [&](Value) {
+      Value row = w.add(at.origin, w.mul(i, at.rowStride));
+      loop(b, loc, zero, w.constant(whole), w.constant(n), {}, [&](Value j, Value) {
+        Value x = vector::LoadOp::create(b, loc, VectorType::get({n}, type.getElementType()), from.memory, ValueRange{i, j});
+        vector::StoreOp::create(b, loc, x, at.flat, ValueRange{w.add(row, j)});
+        return Value();
+      });
+      return loop(b, loc, w.constant(whole), w.constant(at.columns), one, {}, [&](Value j, Value) { return one_(i, j); });
+    }, [&](Value) {
+      return loop(b, loc, at.columnLow, at.columnHigh, one, {}, [&](Value j, Value) { return one_(i, j); });
+    });
+  });
+}
+
+Buffer Lowering::loadRows(tile::LoadOp op, Type element) {
+  Location loc = op.getLoc();
+  auto type = tileOf(op.getResult());
+  Buffer buffer = allocate(tile::withElement(type, element), loc);
+  Value into = view(loc, buffer.extent, {1, buffer.rows, buffer.length}, element);
+  load(loc, rectangle(op.getMemory(), op.getOffsets(), op.getDims(), type, false), into, nullptr);
+  return buffer;
+}
+
+} // namespace tw::host

@@ -1,0 +1,185 @@
+// Loop nests over a domain: one or two axes, vectors along the last one, every sink of the domain at once.
+#include "HostLowering.h"
+using namespace mlir;
+
+namespace tw::host {
+
+Value Lowering::neutral(Location loc, tile::Combine kind, Type type) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr value;
+  if (auto real = dyn_cast<FloatType>(element)) {
+    auto infinity = llvm::APFloat::getInf(real.getFloatSemantics(), kind == tile::Combine::Max);
+    value = kind == tile::Combine::Sum ? b.getFloatAttr(real, 0.0) : b.getFloatAttr(real, infinity);
+  } else {
+    unsigned width = element.getIntOrFloatBitWidth();
+    value = b.getIntegerAttr(element, kind == tile::Combine::Sum   ? llvm::APInt::getZero(width)
+                                      : kind == tile::Combine::Max ? llvm::APInt::getSignedMinValue(width)
+                                                                   : llvm::APInt::getSignedMaxValue(width));
+  }
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = DenseElementsAttr::get(vector, Attribute(value));
+  return arith::ConstantOp::create(b, loc, value);
+}
+
+Value Lowering::combine(Location loc, tile::Combine kind, Value x, Value y) {
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType()))) {
+    auto zeros = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::nsz);
+    switch (kind) {
+    case tile::Combine::Sum: return arith::AddFOp::create(b, loc, x, y);
+    case tile::Combine::Max: return arith::MaximumFOp::create(b, loc, x, y, zeros);
+    case tile::Combine::Min: return arith::MinimumFOp::create(b, loc, x, y, zeros);
+    }
+  }
+  switch (kind) {
+  case tile::Combine::Sum: return arith::AddIOp::create(b, loc, x, y);
+  case tile::Combine::Max: return arith::MaxSIOp::create(b, loc, x, y);
+  case tile::Combine::Min: return arith::MinSIOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("a combine is one of three");
+}
+
+// Halves the vector until one lane is left.
+Value Lowering::acrossLanes(Location loc, tile::Combine kind, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  for (int64_t half = type.getDimSize(0) / 2; half; half /= 2) {
+    SmallVector<int64_t> low(half), high(half);
+    std::iota(low.begin(), low.end(), 0);
+    std::iota(high.begin(), high.end(), half);
+    vector = combine(loc, kind, vector::ShuffleOp::create(b, loc, vector, vector, low),
+                     vector::ShuffleOp::create(b, loc, vector, vector, high));
+  }
+  return vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{0});
+}
+
+namespace {
+bool alongLast(Sink sink, RankedTensorType domain) {
+  return sink.reduction && tile::axesOf(domain).back().getValue() == sink.reduction.getAxis();
+}
+} // namespace
+
+/// All sinks at one point. `partials` holds what reductions along the last axis have combined so far; lanes from
+/// `valid` on lie past the end of the axis.
+void Lowering::emitElements(Location loc, RankedTensorType domain, ArrayRef<Sink> sinks, Point &point, int64_t valid,
+                            SmallVectorImpl<Value> &partials) {
+  SmallVector<Value> values;
+  for (Sink sink : sinks)
+    values.push_back(evaluate(sink.value, point));
+  size_t partial = 0;
+  for (auto [given, value] : llvm::zip(sinks, values)) {
+    Sink sink = given;
+    SmallVector<Value, 2> at(point.indices);
+    if (at.size() == 1)
+      at.insert(at.begin(), index(loc, 0));
+    if (!sink.reduction) {
+      Buffer target = targets.lookup(sink.value);
+      if (value.getType() == laneType(b.getI1Type(), point.lanes))
+        value = arith::ExtUIOp::create(b, loc, laneType(b.getI8Type(), point.lanes), value);
+      vector::StoreOp::create(b, loc, value, target.memory, at);
+      continue;
+    }
+    auto kind = sink.reduction.getKind();
+    if (alongLast(sink, domain)) {
+      if (valid < point.lanes) {
+        SmallVector<bool> in(point.lanes);
+        std::fill_n(in.begin(), valid, true);
+        Value inside = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(VectorType::get({point.lanes}, b.getI1Type()), in));
+        value = arith::SelectOp::create(b, loc, inside, value, neutral(loc, kind, value.getType()));
+      }
+      partials[partial] = combine(loc, kind, partials[partial], value);
+      ++partial;
+      continue;
+    }
+    Buffer sums = targets.lookup(sink.reduction.getResult());
+    SmallVector<Value, 2> column{index(loc, 0), point.indices[1]};
+    Value before = vector::LoadOp::create(b, loc, cast<VectorType>(value.getType()), sums.memory, column);
+    vector::StoreOp::create(b, loc, combine(loc, kind, before, value), sums.memory, column);
+  }
+}
+
+/// One row of the nest (the only one if `row` is null), and what reductions along it give.
+void Lowering::emitColumns(Location loc, RankedTensorType domain, ArrayRef<Sink> sinks, Value row) {
+  int64_t width = domain.getShape().back(), lanes = nestLanes(), whole = width / lanes * lanes;
+  SmallVector<Value> partials;
+  for (Sink sink : sinks)
+    if (alongLast(sink, domain))
+      partials.push_back(neutral(loc, sink.reduction.getKind(),
+                                 VectorType::get({lanes}, tile::elementOf(sink.value.getType()))));
+  llvm::DenseMap<Value, Value> rowValues;
+  auto loop = scf::ForOp::create(b, loc, index(loc, 0), index(loc, whole), index(loc, lanes), partials);
+  auto pointAt = [&](Value column, llvm::DenseMap<Value, Value> &elements) {
+    Point point{tile::axesOf(domain), {}, lanes, &elements, &rowValues, row ? loop.getOperation() : nullptr};
+    if (row)
+      point.indices.push_back(row);
+    point.indices.push_back(column);
+    return point;
+  };
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    llvm::DenseMap<Value, Value> elements;
+    Point point = pointAt(loop.getInductionVar(), elements);
+    SmallVector<Value> inside(loop.getRegionIterArgs());
+    emitElements(loc, domain, sinks, point, lanes, inside);
+    if (!partials.empty())
+      scf::YieldOp::create(b, loc, inside);
+  }
+  partials.assign(loop.getResults().begin(), loop.getResults().end());
+  if (whole < width) {
+    llvm::DenseMap<Value, Value> elements;
+    Point point = pointAt(index(loc, whole), elements);
+    emitElements(loc, domain, sinks, point, width - whole, partials);
+  }
+  size_t partial = 0;
+  for (Sink sink : sinks) {
+    if (!alongLast(sink, domain))
+      continue;
+    Value total = acrossLanes(loc, sink.reduction.getKind(), partials[partial++]);
+    if (row)
+      memref::StoreOp::create(b, loc, total, targets.lookup(sink.reduction.getResult()).memory, ValueRange{index(loc, 0), row});
+    else
+      scalars.map(sink.reduction.getResult(), total);
+  }
+}
+
+void Lowering::emitNest(Location loc, RankedTensorType domain, ArrayRef<Sink> sinks) {
+  if (domain.getRank() == 1)
+    return emitColumns(loc, domain, sinks, nullptr);
+  for (Sink sink : sinks) {   // sums over rows grow in memory
+    if (!sink.reduction || alongLast(sink, domain))
+      continue;
+    Buffer sums = targets.lookup(sink.reduction.getResult());
+    auto type = VectorType::get({nestLanes()}, tile::elementOf(sink.value.getType()));
+    for (int64_t column = 0; column < sums.length; column += nestLanes())
+      vector::StoreOp::create(b, loc, neutral(loc, sink.reduction.getKind(), type), sums.memory, ValueRange{index(loc, 0), index(loc, column)});
+  }
+  auto rows = scf::ForOp::create(b, loc, index(loc, 0), index(loc, domain.getShape()[0]), index(loc, 1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(rows.getBody());
+  emitColumns(loc, domain, sinks, rows.getInductionVar());
+}
+
+// Element by element: a place outside is not read.
+Buffer Lowering::lowerGather(tile::GatherOp op) {
+  Location loc = op.getLoc();
+  auto type = tileOf(op.getResult());
+  Buffer target = allocate(type, loc);
+  SmallVector<Value, 2> at;
+  OpBuilder::InsertionGuard guard(b);
+  for (int64_t width : type.getShape()) {
+    auto loop = scf::ForOp::create(b, loc, index(loc, 0), index(loc, width), index(loc, 1));
+    b.setInsertionPointToStart(loop.getBody());
+    at.push_back(loop.getInductionVar());
+  }
+  llvm::DenseMap<Value, Value> elements;
+  Point point{tile::axesOf(type), at, 1, &elements, nullptr, nullptr};
+  SmallVector<Value> places;
+  for (Value given : op.getIndices())
+    places.push_back(toIndex(evaluate(given, point)));
+  Value value = loadOne(loc, scalars.lookup(op.getMemory()), places);
+  if (at.size() == 1)
+    at.insert(at.begin(), index(loc, 0));
+  memref::StoreOp::create(b, loc, value, target.memory, at);
+  return target;
+}
+
+} // namespace tw::host
