@@ -89,7 +89,7 @@ void Lowering::describeMemory(Value memory) {
   auto flat = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
   Memory &description = memories[memory];
   description.flat = memref::ReinterpretCastOp::create(b, loc, flat, facts.getBaseBuffer(), b.getIndexAttr(0),
-                                                       ArrayRef<OpFoldResult>{index(loc, INT64_MAX)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+                                                       ArrayRef<OpFoldResult>{index(loc, int64_t(1) << 56)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   description.offset = facts.getOffset();
   description.sizes.assign(facts.getSizes().begin(), facts.getSizes().end());
   description.strides.assign(facts.getStrides().begin(), facts.getStrides().end());
