@@ -1,0 +1,99 @@
+// Bad input gives exit status 2 and one message that names the thing and the cure; nothing is written.
+#include "Npy.h"
+#include "Ran.h"
+#include <catch2/catch.hpp>
+
+using namespace tw::tests;
+using tw::cli::formatNpy;
+
+namespace {
+std::string refusal(const std::string &arguments) {
+  Ran r = ran(arguments);
+  if (r.status != 2)
+    return fmt::format("status {}: {}{}", r.status, r.out, r.err);
+  return r.out.empty() ? r.err : "printed " + r.out;
+}
+const std::string shape = " --shape 1,2,1,4,4,8";
+} // namespace
+
+TEST_CASE("words that are unknown") {
+  CHECK(refusal("rum causal") == "tilewright: 'rum' is no command; did you mean 'run'?; the commands are doctor, list, compile, run, cache, opt\n");
+  CHECK(refusal("run casual" + shape) ==
+        "tilewright run: variant 'casual': 'casual' is unknown; did you mean 'causal'?; known are plain, causal, window, softcap, alibi, gemma2, and combinations by +\n");
+  CHECK(refusal("run causal+zebra" + shape) == "tilewright run: variant 'causal+zebra': 'zebra' is unknown; known are plain, causal, window, softcap, alibi, gemma2, and combinations by +\n");
+  CHECK_THAT(refusal("compile causal --head-dim 64 --target h20"), Catch::StartsWith("tilewright compile: ") && Catch::Contains("h20") && Catch::Contains("h200"));
+  CHECK(refusal("compile causal --head-dim 64 --emit tiles") == "tilewright compile: --emit tiles: unknown; did you mean 'tile'?; expected one of program, schedule, tile, host\n");
+  CHECK(refusal("run causal" + shape + " --on gpu") == "tilewright run: --on gpu: unknown; did you mean 'cpu'?; expected one of cpu, evaluate\n");
+  CHECK(refusal("run causal" + shape + " --dtype f8") == "tilewright run: --dtype f8: unknown; expected one of f16, bf16, f32, f64\n");
+  CHECK(refusal("run causal --shap 1,2") == "tilewright run: '--shap' is no option of it; did you mean '--shape'?; see tilewright run --help\n");
+  CHECK(refusal("run causal plain" + shape) == "tilewright run: 'plain' is one word too many; see tilewright run --help\n");
+  CHECK(refusal("cache empty") == "tilewright cache: cache empty: unknown; expected one of list, stats, clear, verify\n");
+}
+
+TEST_CASE("values that are malformed") {
+  CHECK(refusal("run causal --shape 1,2") == "tilewright run: --shape 1,2: 2 numbers; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
+  CHECK(refusal("run causal --shape 1,2,x,4,4,8") == "tilewright run: --shape 1,2,x,4,4,8: 'x' is no whole number; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
+  CHECK(refusal("run causal --shape 1,2,1,-4,4,8") == "tilewright run: --shape 1,2,1,-4,4,8: -4 is no length; lengths count from 0\n");
+  CHECK(refusal("run causal" + shape + " --repeat 0") == "tilewright run: --repeat 0: expected a whole number from 1\n");
+  CHECK(refusal("run causal" + shape + " --nan-keys 4") == "tilewright run: --nan-keys 4: there are 4 keys; keys go from 0 to 3, or from -1 back to -4\n");
+  CHECK(refusal("run causal" + shape + " --scalar x=abc") == "tilewright run: --scalar x=abc: 'abc' is no number\n");
+  CHECK(refusal("run 'window(1)'" + shape) == "tilewright run: variant 'window(1)': window takes 2 numbers, got 1\n");
+  CHECK(refusal("compile causal --head-dim 1,2,3 --emit tile") == "tilewright compile: --head-dim 1,2,3: 3 numbers; expected D or D,Dv\n");
+  CHECK(refusal("compile causal --head-dim 64 --schedule 'block=q q'").find("'q' is no field=value") != std::string::npos);
+  CHECK(refusal("run causal" + shape + " --schedule 'block=q q=8 k=8 d=8 e=8 zebra=3'") == "tilewright run: the schedule gives axis 'zebra' a width of 3, but program 'causal' has no such axis\n");
+}
+
+TEST_CASE("what is missing or does not go together") {
+  CHECK(refusal("run") == "tilewright run: variant is required; see tilewright run --help\n");
+  CHECK(refusal("run causal") == "tilewright run: give either --shape B,H,Hkv,Sq,Skv,D[,Dv] for random inputs, or --q, --k and --v for inputs from files\n");
+  CHECK(refusal("run causal --q x.npy") == "tilewright run: --k is missing: inputs from files need --q, --k and --v\n");
+  CHECK(refusal("run causal" + shape + " --capture slopes=x.npy") == "tilewright run: --capture goes with --q, --k and --v; with --shape all inputs are random\n");
+  CHECK(refusal("compile causal --emit tile") == "tilewright compile: --emit tile needs --head-dim D[,Dv]: a kernel is made for one head dim\n");
+  CHECK_THAT(refusal("compile causal --head-dim 64 --emit host --target h200"),
+             Catch::StartsWith("tilewright compile: --emit host --target h200: the host code is what the CPU target makes; NVIDIA H200 SXM has no code generator yet"));
+  CHECK(refusal("run causal" + shape + " --scalar cap=3") == "tilewright run: program 'causal' has no scalar 'cap'; it has none\n");
+}
+
+TEST_CASE("shapes that do not fit the program") {
+  CHECK_THAT(refusal("run causal --shape 1,3,2,4,4,8"), Catch::Contains("the heads of 'Q' (dimension 1) must be a multiple of the heads of 'K'") && Catch::Contains("extent(h) = 3"));
+  CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,12"), Catch::Contains("must be a multiple of 8 from 8 to 256") && Catch::Contains("extent(d) = 12"));
+  CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,264"), Catch::Contains("must be a multiple of 8 from 8 to 256") && Catch::Contains("extent(d) = 264"));
+  CHECK(refusal("compile causal --head-dim 7") == "tilewright compile: --head-dim: 7 is out of range; head dims are multiples of 8 from 8 to 256: pad with zeros and state the scale\n");
+}
+
+TEST_CASE("files") {
+  Folder folder;
+  auto save = [&](const char *name, const char *type, std::vector<std::int64_t> shape) {
+    std::size_t size = static_cast<std::size_t>(type[1] - '0');
+    for (std::int64_t n : shape)
+      size *= static_cast<std::size_t>(n);
+    folder.write(name, formatNpy({type, shape, std::string(size, '\0')}));
+  };
+  save("q.npy", "f4", {1, 2, 4, 8});
+  save("k.npy", "f4", {1, 1, 4, 8});
+  save("flat.npy", "f4", {4, 8});
+  save("short.npy", "f4", {1, 1, 3, 8});
+  save("bits.npy", "u2", {1, 2, 4, 8});
+  save("slopes.npy", "f4", {3});
+  folder.write("broken.npy", "\x93NUMPY broken");
+  auto with = [&](const char *variant, const char *q, const char *k, const char *v, const std::string &more = "") {
+    return refusal(fmt::format("run {} --q {} --k {} --v {} {}", variant, folder / q, folder / k, folder / v, more));
+  };
+  CHECK(with("causal", "none.npy", "k.npy", "k.npy") == fmt::format("tilewright run: cannot read {}: No such file or directory\n", folder / "none.npy"));
+  CHECK_THAT(with("causal", "broken.npy", "k.npy", "k.npy"), Catch::Contains("broken.npy: at byte 6: version 32 of the format; expected 1, 2 or 3"));
+  CHECK_THAT(with("causal", "q.npy", "flat.npy", "k.npy"), Catch::Contains("flat.npy has 2 dimensions, [4, 8]; tensor 'K' has 4\n"));
+  CHECK_THAT(with("causal", "bits.npy", "k.npy", "k.npy"), Catch::Contains("bits.npy holds u2, no float; say what it is to be: --dtype f16, bf16, f32 or f64\n"));
+  CHECK(with("causal", "q.npy", "k.npy", "short.npy") == "tilewright run: axis 'k' is 4 long along dimension 2 of 'K' and 3 along dimension 2 of 'V'; they must agree\n");
+  CHECK(with("alibi", "q.npy", "k.npy", "k.npy") == "tilewright run: variant 'alibi' reads tensor 'slopes' too; give it: --capture slopes=FILE.npy\n");
+  CHECK_THAT(with("alibi", "q.npy", "k.npy", "k.npy", "--capture slopes=" + (folder / "slopes.npy")), Catch::Contains("axis 'h'") && Catch::Contains("'slopes'"));
+  CHECK_THAT(with("causal", "q.npy", "k.npy", "k.npy", "--capture slopes=" + (folder / "slopes.npy")), Catch::Contains("variant 'causal' reads no tensor of that name; it reads Q, K and V only"));
+  CHECK(with("causal", "q.npy", "k.npy", "k.npy", "--capture slopes") == "tilewright run: --capture slopes: expected NAME=FILE.npy\n");
+}
+
+TEST_CASE("places that cannot be written") {
+  CHECK(refusal("compile causal --emit program -o /proc/no/x.txt") == "tilewright compile: cannot write /proc/no/x.txt: No such file or directory\n");
+  CHECK(refusal("compile causal --emit program -o /dev/full") == "tilewright compile: cannot write /dev/full: No space left on device\n");
+  CHECK(refusal("compile causal --emit program -o /tmp") == "tilewright compile: cannot write /tmp: Is a directory\n");
+  const int status = std::system(fmt::format("TILEWRIGHT_CACHE=off '{}' list >/dev/full 2>/dev/null", TILEWRIGHT_PROGRAM).c_str());
+  CHECK(WEXITSTATUS(status) == 2);
+}

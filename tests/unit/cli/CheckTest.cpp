@@ -1,0 +1,76 @@
+// The check itself: it must be able to fail.
+#include "Check.h"
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace tw;
+using namespace tw::cli;
+
+namespace {
+struct Checked {
+  Problem problem = randomProblem("causal", Type::f32, {1, 2, 1, 5, 6, 8, 8}, 1);
+  std::map<std::string, Array> expected = oracle(problem), result = expected;
+  Comparison operator()(const char *tensor) const { return compare(problem, tensor, result.at(tensor), expected.at(tensor)); }
+};
+} // namespace
+
+TEST_CASE("a result within rounding is right, one beyond is not") {
+  Checked c;
+  CHECK(c("O").isRight);
+  CHECK(c("O").maxError == 0);
+  c.result["O"].data[3] += 1e-6;
+  CHECK(c("O").isRight);
+  CHECK(c("O").maxError == Approx(1e-6));
+  c.result["O"].data[3] += 1e-2;
+  CHECK_FALSE(c("O").isRight);
+  CHECK(c("O").worst == std::vector<std::int64_t>{0, 0, 0, 3});
+  CHECK(c("O").wrong.substr(0, 28) == "too far off at [0, 0, 0, 3]:");
+}
+
+TEST_CASE("row 7: NaN fails the check unless it is in both") {
+  Checked c;
+  SECTION("in the result") {
+    c.result["O"].data[9] = NAN;
+    CHECK_FALSE(c("O").isRight);
+    CHECK(c("O").wrong.substr(0, 20) == "NaN at [0, 0, 1, 1]:");
+  }
+  SECTION("in the oracle") {
+    c.expected["lse"].data[2] = NAN;
+    CHECK_FALSE(c("lse").isRight);
+  }
+  SECTION("in both") {
+    c.result["O"].data[9] = c.expected["O"].data[9] = NAN;
+    CHECK(c("O").isRight);
+    CHECK(c("O").nans == 1);
+  }
+}
+
+TEST_CASE("infinities must agree") {
+  Checked c;
+  c.expected["lse"].data[0] = -INFINITY;
+  CHECK_FALSE(c("lse").isRight);
+  c.result["lse"].data[0] = -INFINITY;
+  CHECK(c("lse").isRight);
+  c.result["lse"].data[0] = INFINITY;
+  CHECK_FALSE(c("lse").isRight);
+}
+
+TEST_CASE("head by head, the oracle is what it is as a whole") {
+  const Problem problem = randomProblem("alibi+window(3,1)", Type::f32, {2, 4, 2, 5, 6, 8, 16}, 1);
+  auto whole = evaluate(problem.program, problem.inputs), parts = oracle(problem);
+  REQUIRE(parts.size() == 2);
+  for (const auto &[name, array] : whole) {
+    CHECK(parts.at(name).shape == array.shape);
+    REQUIRE(parts.at(name).data.size() == array.data.size());
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+      CHECK(parts.at(name).data[i] == Approx(array.data[i]));
+  }
+}
+
+TEST_CASE("random inputs come again with the seed, rounded to the type") {
+  auto q = [](Type type, std::uint64_t seed) { return randomProblem("plain", type, {1, 1, 1, 4, 4, 8, 8}, seed).inputs.tensors.at("Q").data; };
+  CHECK(q(Type::f32, 1) == q(Type::f32, 1));
+  CHECK(q(Type::f32, 1) != q(Type::f32, 2));
+  CHECK(q(Type::f32, 1) != q(Type::bf16, 1));
+  CHECK(randomProblem("alibi", Type::bf16, {1, 4, 1, 1, 1, 8, 8}, 1).inputs.tensors.at("slopes").data == std::vector<double>{0.25, 0.0625, 0.015625, 0.00390625});
+}

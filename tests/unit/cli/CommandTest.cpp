@@ -1,0 +1,91 @@
+// What the commands print when all is well.
+#include "Ran.h"
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace tw::tests;
+using nlohmann::json;
+
+TEST_CASE("help and version") {
+  CHECK(ran("--version").out == "tilewright 0.1.0\n");
+  CHECK(ran("--help").status == 0);
+  for (const char *command : {"doctor", "list", "compile", "run", "cache"}) {
+    CAPTURE(command);
+    Ran r = ran(std::string(command) + " --help");
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out, Catch::Contains("--json"));
+    CHECK(r.err.empty());
+  }
+  CHECK(ran("").status == 2);
+}
+
+TEST_CASE("list shows the gallery and the targets") {
+  Ran r = ran("list");
+  CHECK(r.status == 0);
+  for (const char *name : {"plain", "causal", "window", "softcap", "alibi", "gemma2", "causal+alibi"})
+    CHECK_THAT(r.out, Catch::Contains(name));
+  json targets = json::parse(ran("list --targets --json").out);
+  CHECK(targets.size() >= 9);
+  CHECK(targets[0]["name"] == "host");
+  CHECK(json::parse(ran("list --json").out)[1]["name"] == "causal");
+}
+
+TEST_CASE("doctor says what will be used") {
+  Ran r = ran("doctor");
+  CHECK(r.status == 0);
+  CHECK_THAT(r.out, Catch::Contains("cores") && Catch::Contains("in memory only: ") && Catch::Contains("h200") && Catch::Contains("LLVM"));
+  json report = json::parse(ran("doctor --json", "TILEWRIGHT_CACHE=off TILEWRIGHT_THREADS=3").out);
+  CHECK(report["processor"]["threads"] == 3);
+  CHECK(report["version"] == "0.1.0");
+}
+
+TEST_CASE("compile emits each stage, to stdout or to a file") {
+  CHECK_THAT(ran("compile causal --emit program").out, Catch::StartsWith("program \"causal\"\n"));
+  CHECK_THAT(ran("compile causal --head-dim 64 --emit tile").out, Catch::Contains("tile.dot") && Catch::Contains("bf16"));
+  CHECK_THAT(ran("compile causal --head-dim 64 --dtype f16 --emit tile --target h200").out, Catch::Contains("tile.dot") && Catch::Contains("f16"));
+  CHECK_THAT(ran("compile causal --head-dim 64 --emit host").out, Catch::Contains("vector<") && !Catch::Contains("tile.dot"));
+  CHECK_THAT(ran("compile causal --head-dim 192,128 --emit schedule --target rtx4090").out, Catch::StartsWith("block=q d=192 e=128 "));
+  CHECK_THAT(ran("compile causal --head-dim 8 --emit tile --schedule 'block=q q=24 k=40 d=8 e=8'").out, Catch::Contains("\"q\", block, 24") && Catch::Contains("\"k\", fold, 40"));
+  Folder folder;
+  CHECK(ran(fmt::format("compile gemma2 --emit program -o {}", folder / "p.txt")).status == 0);
+  CHECK(folder.read("p.txt") == ran("compile gemma2 --emit program").out);
+  CHECK(json::parse(ran("compile gemma2 --emit program --json").out)["text"] == folder.read("p.txt"));
+}
+
+TEST_CASE("run checks and reports") {
+  Ran r = ran("run causal --shape 1,2,1,20,30,16 --check");
+  CHECK(r.err == "");
+  CHECK(r.status == 0);
+  CHECK_THAT(r.out, Catch::Contains("O         right") && Catch::Contains("lse       right") && Catch::Contains("GFLOP/s") && Catch::Contains("compiled in"));
+  json report = json::parse(ran("run causal --shape 1,2,1,20,30,16 --check --json --dtype f32 --repeat 1").out);
+  CHECK(report["check"]["O"]["right"] == true);
+  CHECK(report["check"]["O"]["max_error"] < 1e-5);
+  CHECK(report["kept_pairs"] == 2 * (20 * 21 / 2 + 20 * 10));   // row i keeps i + 11 keys
+  CHECK(report["build"]["kernel"] == "compiled");
+  CHECK(ran("run causal --shape 1,2,1,20,30,16 --check --on evaluate").status == 0);
+}
+
+TEST_CASE("run takes and writes .npy files") {
+  Folder folder;
+  // o of a first run is v of a second; seeds do not matter, shapes do.
+  REQUIRE(ran(fmt::format("run plain --shape 1,2,2,9,9,8 --dtype f16 --out {} --lse {}", folder / "o.npy", folder / "lse.npy")).status == 0);
+  const std::string o = folder / "o.npy";
+  Ran r = ran(fmt::format("run causal --q {} --k {} --v {} --check --out {}", o, o, o, folder / "o2.npy"));
+  CHECK(r.err == "");
+  CHECK(r.status == 0);
+  CHECK_THAT(r.out, Catch::StartsWith("causal f16 on cpu: B 1, H 2, Hkv 2, Sq 9, Skv 9, D 8, Dv 8\n"));
+  CHECK_THAT(folder.read("o2.npy"), Catch::Contains("'descr': '<f2'") && Catch::Contains("(1, 2, 9, 8)"));
+  CHECK_THAT(folder.read("lse.npy"), Catch::Contains("'descr': '<f4'") && Catch::Contains("(1, 2, 9)"));
+  Ran bf16 = ran(fmt::format("run causal --q {} --k {} --v {} --dtype bf16 --check --out {}", o, o, o, folder / "b.npy"));
+  CHECK(bf16.status == 0);
+  CHECK_THAT(folder.read("b.npy"), Catch::Contains("'descr': '<f4'"));
+}
+
+TEST_CASE("every stage of a build is dumped") {
+  Folder folder;
+  REQUIRE(ran("run causal --shape 1,1,1,4,4,8", "TILEWRIGHT_CACHE=off TILEWRIGHT_DUMP=" + folder.path.string()).status == 0);
+  int files = 0;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(folder.path))
+    files += entry.is_regular_file();
+  CHECK(files >= 10);
+}
