@@ -99,6 +99,7 @@ private:
   Placed place(Location loc, const Rectangle &from);
   /// Into memref<panels x rows x width>; `finite`, if asked for, becomes an i1.
   void load(Location loc, const Rectangle &from, Value into, Value *finite);
+  Value loadPlaced(Location loc, const Placed &at, Value into, bool watched);
   void store(Location loc, const Buffer &from, const Rectangle &into);
   Value insideAt(Location loc, Value memory, mlir::ValueRange indices);
   Value linear(Location loc, Value memory, mlir::ValueRange indices);

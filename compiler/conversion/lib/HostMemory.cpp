@@ -8,10 +8,9 @@ namespace tw::host {
 /// A rectangle with its place in memory worked out. All values are of index type.
 struct Lowering::Placed {
   Value flat;                       // memref<?xT>, the memory without its strides
-  Value origin;                     // of the rectangle's first element in it
+  Value origin;                     // of the rectangle's first element in that
   Value rowStride, columnStride;
   Value rowLow, rowHigh, columnLow, columnHigh;   // the part inside
-  Value allRows, allColumns;        // i1
   int64_t rows, columns;
 };
 
@@ -30,6 +29,7 @@ struct IndexWriter {
   Value equal(Value x, int64_t y) const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, constant(y)); }
   Value atLeast(Value x, Value y) const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, x, y); }
   Value below(Value x, Value y) const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
+  Value all(Value low, Value high, int64_t count) const { return both(equal(low, 0), equal(high, count)); }
   Value choose(Value c, Value x, Value y) const { return arith::SelectOp::create(b, loc, c, x, y); }
 };
 
@@ -151,7 +151,7 @@ Lowering::Placed Lowering::place(Location loc, const Rectangle &from) {
   IndexWriter w{b, loc};
   const Memory &memory = memories[from.memory];
   Value zero = w.constant(0), one = w.constant(1), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  Placed placed{memory.flat, linear(loc, from.memory, from.offsets), zero, one, zero, one, zero, one, {}, {}, from.rows, from.columns};
+  Placed placed{memory.flat, linear(loc, from.memory, from.offsets), zero, one, zero, one, zero, one, from.rows, from.columns};
   for (auto [m, offset] : llvm::enumerate(from.offsets)) {
     Value size = memory.sizes[m];
     bool isRow = int64_t(m) == from.rowDimension;
@@ -165,15 +165,43 @@ Lowering::Placed Lowering::place(Location loc, const Rectangle &from) {
     (isRow ? placed.rowStride : placed.columnStride) = memory.strides[m];
   }
   placed.rowHigh = w.choose(inside, placed.rowHigh, zero);
-  auto all = [&](Value low, Value high, int64_t count) { return w.both(w.equal(low, 0), w.equal(high, count)); };
-  placed.allRows = all(placed.rowLow, placed.rowHigh, from.rows);
-  placed.allColumns = all(placed.columnLow, placed.columnHigh, from.columns);
   return placed;
 }
 
+// The routine stands outside the kernel: the folds into which one is split share it, and LLVM is quicker with several
+// functions than with one.
 void Lowering::load(Location loc, const Rectangle &from, Value into, Value *finite) {
-  IndexWriter w{b, loc};
   Placed at = place(loc, from);
+  auto type = cast<MemRefType>(into.getType());
+  std::string name;
+  llvm::raw_string_ostream(name) << "load_" << at.rows << "x" << at.columns << "_" << cast<MemRefType>(at.flat.getType()).getElementType() << "_into_"
+                                 << type.getDimSize(0) << "x" << type.getDimSize(1) << "x" << type.getDimSize(2) << "_" << type.getElementType()
+                                 << (finite ? "_watched" : "");
+  SmallVector<Value> arguments{at.flat, at.origin, at.rowStride, at.columnStride, at.rowLow, at.rowHigh, at.columnLow, at.columnHigh, into};
+  auto module = host->getParentOfType<ModuleOp>();
+  auto routine = module.lookupSymbol<func::FuncOp>(name);
+  if (!routine) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(host);
+    routine = func::FuncOp::create(b, loc, name, b.getFunctionType(TypeRange(ValueRange(arguments)), finite ? TypeRange(b.getI1Type()) : TypeRange()));
+    routine.setPrivate();
+    routine->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+    Block *entry = routine.addEntryBlock();
+    b.setInsertionPointToStart(entry);
+    auto given = entry->getArguments();
+    Placed inside{given[0], given[1], given[2], given[3], given[4], given[5], given[6], given[7], at.rows, at.columns};
+    Value allFinite = loadPlaced(loc, inside, given[8], finite);
+    func::ReturnOp::create(b, loc, finite ? ValueRange(allFinite) : ValueRange());
+  }
+  auto call = func::CallOp::create(b, loc, routine, arguments);
+  if (finite)
+    *finite = call.getResult(0);
+}
+
+/// Three ways: rows of whole vectors, squares that are transposed, element by element. Returns, if `watched`, whether
+/// all elements are finite.
+Value Lowering::loadPlaced(Location loc, const Placed &at, Value into, bool watched) {
+  IndexWriter w{b, loc};
   auto type = cast<MemRefType>(into.getType());
   int64_t panels = type.getDimSize(0), width = type.getDimSize(2), n = lanes(type.getElementType());
   Type element = type.getElementType(), source = cast<MemRefType>(at.flat.getType()).getElementType();
@@ -208,11 +236,11 @@ void Lowering::load(Location loc, const Rectangle &from, Value into, Value *fini
       return loop(b, loc, columnFrom, columnTo, one, seenRows, [&](Value j, Value s) { return one_(i, j, s); });
     });
   };
+  Value allRows = w.all(at.rowLow, at.rowHigh, at.rows), allColumns = w.all(at.columnLow, at.columnHigh, at.columns);
   int64_t wholeColumns = at.columns / n * n, wholeRows = at.rows / n * n;
 
-  Value inside = w.both(at.allRows, at.allColumns);
   auto nothing = [](Value x) { return x; };
-  branch(b, loc, inside, {}, nothing, [&](Value) {
+  branch(b, loc, w.both(allRows, allColumns), {}, nothing, [&](Value) {
     loop(b, loc, zero, w.constant(panels), one, {}, [&](Value p, Value) {
       return loop(b, loc, zero, w.constant(at.rows), one, {}, [&](Value i, Value) {
         return loop(b, loc, zero, w.constant(width), step, {}, [&](Value j, Value) {
@@ -271,21 +299,21 @@ void Lowering::load(Location loc, const Rectangle &from, Value into, Value *fini
     return oneByOne(zero, w.constant(at.rows), whole, at.columnHigh, seen);
   };
   Value nothingSeen = arith::ConstantOp::create(b, loc, b.getZeroAttr(words));
-  Value rowsWhole = w.both(at.allColumns, w.equal(at.columnStride, 1));
-  Value columnsWhole = w.both(w.both(at.allRows, w.equal(at.columnLow, 0)), w.equal(at.rowStride, 1));
+  Value rowsWhole = w.both(allColumns, w.equal(at.columnStride, 1));
+  Value columnsWhole = w.both(w.both(allRows, w.equal(at.columnLow, 0)), w.equal(at.rowStride, 1));
   columnsWhole = w.both(columnsWhole, w.atLeast(at.columnHigh, zero));
-  Value seen = branch(b, loc, rowsWhole, finite ? nothingSeen : Value(), alongRows, [&](Value seen) {
+  Value seen = branch(b, loc, rowsWhole, watched ? nothingSeen : Value(), alongRows, [&](Value seen) {
     auto any = [&](Value s) { return oneByOne(at.rowLow, at.rowHigh, at.columnLow, at.columnHigh, s); };
-    if (from.rowDimension == -1 || from.rows == 1)
+    if (at.rows == 1)
       return any(seen);
     return branch(b, loc, columnsWhole, seen, alongColumns, any);
   });
-  if (finite) {
-    const auto &semantics = cast<FloatType>(element).getFloatSemantics();
-    Value limit = arith::ConstantOp::create(b, loc, b.getIntegerAttr(words.getElementType(), llvm::APFloat::getInf(semantics).bitcastToAPInt().shl(1)));
-    Value most = vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI, seen);
-    *finite = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, most, limit);
-  }
+  if (!watched)
+    return {};
+  const auto &semantics = cast<FloatType>(element).getFloatSemantics();
+  Value limit = arith::ConstantOp::create(b, loc, b.getIntegerAttr(words.getElementType(), llvm::APFloat::getInf(semantics).bitcastToAPInt().shl(1)));
+  Value most = vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI, seen);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, most, limit);
 }
 
 void Lowering::store(Location loc, const Buffer &from, const Rectangle &into) {
@@ -300,7 +328,7 @@ void Lowering::store(Location loc, const Buffer &from, const Rectangle &into) {
     return Value();
   };
   loop(b, loc, at.rowLow, at.rowHigh, one, {}, [&](Value i, Value) {
-    Value contiguous = w.both(at.allColumns, w.equal(at.columnStride, 1));
+    Value contiguous = w.both(w.all(at.columnLow, at.columnHigh, at.columns), w.equal(at.columnStride, 1));
     return branch(b, loc, contiguous, {}, [&](Value) {
       Value row = w.add(at.origin, w.mul(i, at.rowStride));
       loop(b, loc, zero, w.constant(whole), w.constant(n), {}, [&](Value j, Value) {

@@ -105,7 +105,7 @@ public:
 
   const Program &program;
   const Schedule &schedule;
-  const CompileOptions &options;
+  CompileOptions options;
   MLIRContext context;
   Refusals refusals;
   Roles roles;
