@@ -105,7 +105,7 @@ public:
 
   const Program &program;
   const Schedule &schedule;
-  CompileOptions options;
+  const CompileOptions &options;
   MLIRContext context;
   Refusals refusals;
   Roles roles;
@@ -178,7 +178,8 @@ Artifact compileHost(const Program &program, const Schedule &schedule, const Com
 std::string emitText(const Program &program, const Schedule &schedule, Emit what) {
   if (what == Emit::program)
     return print(program);
-  Compilation compilation(program, schedule, {});
+  const CompileOptions quiet;
+  Compilation compilation(program, schedule, quiet);
   compilation.run(tilePhases(schedule));
   if (what == Emit::host)
     compilation.run(hostPhases(schedule, findTarget("host")));
