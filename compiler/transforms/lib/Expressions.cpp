@@ -144,11 +144,9 @@ Value Expressions::constant(double number, Type element) {
 
 Value Expressions::ramp(StringAttr axis, int64_t width, Type element) {
   OpBuilder b(element.getContext());
-  SmallVector<Attribute> numbers;
-  for (int64_t i = 0; i < width; ++i)
-    numbers.push_back(b.getFloatAttr(element, double(i)));
-  auto type = cast<ShapedType>(tile::tileType(element, width, axis));
-  return placed(arith::ConstantOp::create(b, where, DenseElementsAttr::get(type, numbers)))->getResult(0);
+  Value start = placed(arith::ConstantOp::create(b, where, b.getI32IntegerAttr(0)))->getResult(0);
+  Value places = placed(tile::PositionsOp::create(b, where, tile::tileType(b.getI32Type(), width, axis), start))->getResult(0);
+  return placed(arith::SIToFPOp::create(b, where, tile::tileType(element, width, axis), places))->getResult(0);
 }
 
 Value Expressions::add(Value a, Value b) {

@@ -85,7 +85,8 @@ func.func @relative_weights(%X: !matrix {tile.tensor = "X"}, %Y: !matrix {tile.t
 // together, the mask on their sum, the row part in the exponent's multiply-add.
 // CHECK-LABEL: func.func @cap_and_slope
 // CHECK-SAME: %[[C:[a-z0-9]+]]: f32 {tile.positive, tile.scalar = "c"}
-// CHECK-DAG: %[[RAMP:.*]] = arith.constant dense<[0.000000e+00, 1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00, 5.000000e+00, 6.000000e+00, 7.000000e+00]> : tensor<8xf32, #k>
+// CHECK-DAG: %[[PLACES:.*]] = tile.positions %{{.*}} : tensor<8xi32, #k>
+// CHECK-DAG: %[[RAMP:.*]] = arith.sitofp %[[PLACES]] : tensor<8xi32, #k> to tensor<8xf32, #k>
 // CHECK-DAG: %[[INNER:.*]] = arith.mulf %[[C]], %{{.*}} : f32
 // CHECK-DAG: %[[SLOPES:.*]] = arith.mulf %[[RAMP]], %{{.*}} : tensor<8xf32, #k>
 // CHECK: scf.for
