@@ -223,6 +223,8 @@ void BlockPlan::findInPlace() {
     Operation *op = next.getDefiningOp();
     if (!isTile(next) || !op || op->getBlock() != &block || inPlace.count(next))
       continue;
+    if (llvm::is_contained(fold.getYieldedValues(), carried))   // the old value goes on in another place
+      continue;
     Time written;
     if (stored.contains(next))
       written = {levelOf(next), int(tileOf(next).getRank()) - 1};

@@ -5,17 +5,26 @@
 !memory = memref<?x?xbf16, strided<[?, ?], offset: ?>>
 !result = memref<?x?xf32, strided<[?, ?], offset: ?>>
 
+// Loads are routines: whole vectors along rows, else squares, else element by element. Those of right operands tell
+// whether all elements are finite.
+// CHECK-LABEL: func.func private @load_4x8_bf16_into_1x4x8_f32(
+// CHECK: arith.extf %{{.*}} : vector<8xbf16> to vector<8xf32>
+// CHECK-LABEL: func.func private @load_8x16_bf16_into_1x8x16_f32_watched(
+// CHECK-SAME: -> i1
+// CHECK: arith.maxui %{{.*}} : vector<8xi32>
+// CHECK: vector.shuffle
+// CHECK: %[[ALL:.*]] = arith.cmpi ult
+// CHECK: return %[[ALL]]
+
 // A carried sum of products: its memory is the register blocks' start and end; nothing is copied.
 // CHECK-LABEL: func.func @product
 // CHECK-SAME: %[[Q0:arg[0-9]+]]: i32, %[[SCRATCH:arg[0-9]+]]: memref<?xi8>) attributes {host.scratch_bytes = 896 : i64, llvm.emit_c_interface}
 // CHECK: %[[ACC:.*]] = memref.view %[[SCRATCH]]{{.*}} to memref<4x16xf32>
 // CHECK: vector.store %{{.*}}, %[[ACC]]
 // CHECK: scf.for {{.*}} : i32 {
-// CHECK: %[[LEFT:.*]] = memref.view {{.*}} to memref<1x4x8xf32>
-// CHECK: arith.extf %{{.*}} : vector<8xbf16> to vector<8xf32>
+// CHECK: call @load_4x8_bf16
 // CHECK: %[[PANELS:.*]] = memref.view {{.*}} to memref<1x8x16xf32>
-// CHECK: arith.maxui %{{.*}} : vector<8xi32>
-// CHECK: %[[FINITE:.*]] = arith.cmpi ult
+// CHECK: %[[FINITE:.*]] = {{.*}}call @load_8x16_bf16_into_1x8x16_f32_watched
 // CHECK: scf.if %[[FINITE]]
 // CHECK-COUNT-4: vector.load %[[ACC]]
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)

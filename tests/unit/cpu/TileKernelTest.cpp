@@ -204,3 +204,56 @@ TEST_CASE("sums over rows and columns, counts, a gather", "[tile]") {
     CHECK(worst.error < (type == "f64" ? 1e-12 : 2e-5));
   }
 }
+
+TEST_CASE("tables, turned values, carried values that change places", "[tile]") {
+  std::mt19937 random(8);
+  for (std::string type : {"f32", "bf16", "f64"}) {
+    std::int64_t M = 45, N = 61, D = 21, Q = 20, K = 28;
+    auto given = names(type, int(Q), int(K), int(D), 1);
+    std::string compute = given["A"];
+    given["WIDEN"] = type == compute ? "%nw = arith.addf %n, %zeroScores : !score" : "%nw = arith.extf %n : tensor<$Qx$Kx$T, #qk> to !score";
+    if (type == compute)
+      given["WIDEN"] = "%zeroScores = arith.constant dense<0.0> : !score\n    " + given["WIDEN"];
+    TileKernel kernel("mixed.mlir", given);
+    TileTensor x(type, {M, D}), y(type, {N, D}), bias(type, {M, N}), flags("i8", {N}), o(compute, {M, D}), w(compute, {D, M});
+    for (TileTensor *t : {&x, &y, &bias})
+      t->fill(random, 0.3);
+    for (std::int64_t j = 0; j < N; ++j)
+      flags.set({j}, j % 3 == 0);
+    std::int32_t length = N;
+    kernel.run({x.argument(), y.argument(), bias.argument(), flags.argument(), o.argument(), w.argument(), &length, nullptr}, {{7, M, Q}});
+    Worst worst;
+    for (std::int64_t q0 = 0; q0 < M; q0 += Q) {
+      std::vector<double> total(Q * D), u(Q, 0), v(Q, 10);
+      double c = 1;
+      for (std::int64_t k0 = 0; k0 < N; k0 += K, c /= 2) {
+        std::vector<double> t(Q * K), most(K, -infinity);
+        for (std::int64_t i = 0; i < Q; ++i)
+          for (std::int64_t j = 0; j < K; ++j) {
+            bool in = q0 + i < M && k0 + j < N;
+            double s = in ? bias.get({q0 + i, k0 + j}) : 0;
+            for (std::int64_t d = 0; in && d < D; ++d)
+              s += x.get({q0 + i, d}) * y.get({k0 + j, d});
+            bool counts = k0 + j >= N || flags.get({k0 + j}) == 0 || (q0 + i) / 7 == (k0 + j) / 7;
+            t[i * K + j] = counts ? std::tanh(s) : 0;
+            most[j] = std::max(most[j], t[i * K + j] * t[i * K + j]);
+          }
+        std::swap(u, v);
+        for (std::int64_t i = 0; i < Q; ++i)
+          for (std::int64_t j = 0; j < K && k0 + j < N; ++j) {
+            double value = t[i * K + j] + t[i * K + j] * t[i * K + j] + most[j];
+            v[i] += value;
+            for (std::int64_t d = 0; d < D; ++d)
+              total[i * D + d] += c * value * y.get({k0 + j, d});
+          }
+      }
+      for (std::int64_t i = 0; i < Q && q0 + i < M; ++i)
+        for (std::int64_t d = 0; d < D; ++d) {
+          worst.compare(o.get({q0 + i, d}), (total[i * D + d] + u[i] - v[i]) * c);
+          worst.compare(w.get({d, q0 + i}), o.get({q0 + i, d}));
+        }
+    }
+    INFO(type);
+    CHECK(worst.error < (type == "f64" ? 1e-12 : 2e-6));
+  }
+}
