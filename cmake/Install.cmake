@@ -33,6 +33,10 @@ list(REMOVE_ITEM options -static-libstdc++ -static-libgcc)
 set_target_properties(tilewright_library PROPERTIES LINK_OPTIONS "${options}")
 target_link_options(tilewright_library PRIVATE
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map -Wl,-z,nodelete -Wl,-z,defs)
+target_include_directories(tilewright_library INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/dsl/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/kernel/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/compiler/artifact/include>)
 target_compile_features(tilewright_library INTERFACE cxx_std_20)
 add_library(tilewright::tilewright ALIAS tilewright_library)
 

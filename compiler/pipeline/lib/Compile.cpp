@@ -29,10 +29,13 @@ struct Phase {
 
 /// From what the importer makes to the tile module that every target lowers.
 std::vector<Phase> tilePhases(const Schedule &schedule) {
+  // A CPU has the time to be right near the lowest number; a GPU target decides with its guards.
+  LinearFormsOptions forms;
+  forms.foldExponents = false;
   std::vector<Phase> phases = {
       {"simplify", [](OpPassManager &pm) { pm.addPass(createCanonicalizerPass()); pm.addPass(createCSEPass()); }},
       {"form-masks", [](OpPassManager &pm) { pm.addPass(createFormMasks()); }},
-      {"linear-forms", [](OpPassManager &pm) { pm.addPass(createLinearForms()); pm.addPass(createCSEPass()); }},
+      {"linear-forms", [=](OpPassManager &pm) { pm.addPass(createLinearForms(forms)); pm.addPass(createCSEPass()); }},
       {"neutral-masks", [](OpPassManager &pm) { pm.addPass(createNeutralMasks()); }},
       {"assign-stages", [](OpPassManager &pm) { pm.addPass(createAssignStages()); }},
       {"bound-folds", [](OpPassManager &pm) { pm.addPass(createBoundFolds()); }},
@@ -98,6 +101,20 @@ public:
     return smallest;
   }
 
+  /// Whether a mask keeps more of the fold the further the item's tile of the block axis lies: c · fold - b · block <= rest.
+  bool heaviestLast() {
+    bool found = false;
+    module->walk([&](tile::MaskOp mask) {
+      auto kernel = tile::kernelOf(mask->getParentOfType<func::FuncOp>());
+      auto axes = cast<tile::AxesAttr>(mask.getSource().getType().getEncoding());
+      int fold = axes.find(kernel.withRole(tile::Role::Fold).getName().getValue()), block = axes.find(kernel.withRole(tile::Role::Block).getName().getValue());
+      std::size_t rank = axes.getNames().size();
+      for (std::size_t plane = 0; fold >= 0 && block >= 0 && plane < mask.getRest().size(); ++plane)
+        found |= mask.getCoefficients()[plane * rank + unsigned(fold)] > 0 && mask.getCoefficients()[plane * rank + unsigned(block)] < 0;
+    });
+    return found;
+  }
+
   void show(const char *name) {
     if (options.onStage)
       options.onStage({name, ".mlir", textOf(*module)});
@@ -156,6 +173,7 @@ Artifact compileHost(const Program &program, const Schedule &schedule, const Com
   addFacts(artifact, program, compilation.roles, schedule);
   compilation.run(tilePhases(schedule));
   artifact.limit = std::min(artifact.limit, compilation.limit());
+  artifact.heaviestLast = compilation.heaviestLast();
   compilation.run(hostPhases(schedule, target));
   compilation.run(machinePhases());
   HostCodegenOptions codegen;

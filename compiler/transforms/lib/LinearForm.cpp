@@ -69,7 +69,7 @@ std::optional<Forms::Shared> Forms::shared(const Form &a, const Form &b, bool or
 Form Forms::around(const Form &a, double constant) {
   bool passes = a.plain();
   if (constant == 0)
-    passes |= !a.offset && finite(a.factor);
+    passes |= !a.offset && (!a.factor || finite(a.factor));
   else if (std::isinf(constant))
     passes |= (!a.factor || isPositive(a.factor)) && (!a.offset || finite(a.offset));
   return passes ? a : Form{value(a)};
@@ -217,7 +217,10 @@ Form Forms::divide(Form a, Form b) {
 //===--- functions -------------------------------------------------------------------------------===//
 
 Form Forms::exponential(const Form &a) {
-  return {make.make<math::Exp2Op>(value(*times(a, make.constant(std::numbers::log2e, a.core.getType()))))};
+  Value log2e = make.constant(std::numbers::log2e, a.core.getType());
+  if (a.offset && !foldExponents)
+    return {make.make<math::Exp2Op>(make.multiply(value(a), log2e))};
+  return {make.make<math::Exp2Op>(value(*times(a, log2e)))};
 }
 
 Form Forms::logarithm(const Form &a) {

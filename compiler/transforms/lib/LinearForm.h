@@ -16,7 +16,10 @@ struct Form {
 /// constant ±infinity, or across a 0 that hides whatever was there, is known to be positive or finite.
 class Forms {
 public:
-  explicit Forms(Expressions &make) : make(make) {}
+  /// `foldExponents`: e^(core · a + b) becomes 2^(core · a log2 e + b log2 e), one multiply-add for each element. That
+  /// overflows where b is beyond the largest number / log2 e, as the row of a bias of -3e38 makes it; otherwise log2 e
+  /// multiplies core · a + b itself.
+  Forms(Expressions &make, bool foldExponents) : make(make), foldExponents(foldExponents) {}
 
   /// The value itself, made if it is not there.
   mlir::Value value(const Form &form);
@@ -55,6 +58,7 @@ private:
   Form addElements(const Form &a, const Form &b);
 
   Expressions &make;
+  bool foldExponents;
 };
 
 } // namespace tw

@@ -24,7 +24,8 @@ namespace {
 bool isLinear(Type type) { return tile::elementOf(type).isF32() || tile::elementOf(type).isF64(); }
 
 struct FormRebuilder {
-  FormRebuilder(func::FuncOp function, Block &old, Block &made) : make(function, &made), forms(make) {
+  FormRebuilder(func::FuncOp function, Block &old, Block &made, bool foldExponents)
+      : make(function, &made), forms(make, foldExponents) {
     for (auto [a, b] : llvm::zip(old.getArguments(), made.getArguments()))
       known[a] = {b};
   }
@@ -342,6 +343,8 @@ void FormRebuilder::loop(scf::ForOp op) {
 //===--- the pass --------------------------------------------------------------------------------===//
 
 struct LinearForms : impl::LinearFormsBase<LinearForms> {
+  using LinearFormsBase::LinearFormsBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!tile::kernelOf(function))
@@ -351,7 +354,7 @@ struct LinearForms : impl::LinearFormsBase<LinearForms> {
     for (BlockArgument argument : old.getArguments())
       made->addArgument(argument.getType(), argument.getLoc());
     function.getBody().push_back(made);
-    FormRebuilder(function, old, *made).rebuild(old);
+    FormRebuilder(function, old, *made, foldExponents).rebuild(old);
     old.erase();
     function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isOpTriviallyDead(op))

@@ -84,7 +84,7 @@ TEST_CASE("no new build for a new B, H, Hkv, Sq, Skv or stride") {
   CHECK(buildCounts().loaded == before.loaded);
 }
 
-TEST_CASE("row 97: sixteen threads that ask first for one kernel get one compile") {
+TEST_CASE("edge row 97: sixteen threads that ask first for one kernel get one compile") {
   const auto before = buildCounts();
   std::vector<std::string> keys(16);
   std::vector<std::thread> threads;
@@ -131,7 +131,7 @@ TEST_CASE("kernels are found again by content, not by where the program was writ
   CHECK(keyOf(build(make(0), scheduled)) != key);
 }
 
-TEST_CASE("row 103: everything that code depends on is in the key, times are not") {
+TEST_CASE("edge row 103: everything that code depends on is in the key, times are not") {
   const KeyParts parts{"program", "schedule", "host", "cpu", "compiler", {{"d", 8}}};
   const auto key = keyOf(parts);
   CHECK(keyOf(parts) == key);
@@ -203,7 +203,7 @@ TEST_CASE("a warm build touches no file") {
   CHECK_FALSE(std::filesystem::exists(elsewhere));
 }
 
-TEST_CASE("row 110: a cache that cannot be written costs nothing but the file") {
+TEST_CASE("edge row 110: a cache that cannot be written costs nothing but the file") {
   OwnCache own;
   ::setenv("TILEWRIGHT_CACHE", "/proc/no-such-place", 1);
   const auto before = buildCounts();

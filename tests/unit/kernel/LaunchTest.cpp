@@ -51,7 +51,7 @@ TEST_CASE("kernels agree with float64") {
   checkAgainstEvaluate("causal", {1, 2, 2, 9, 30, 8, 8}, Type::f64);
 }
 
-TEST_CASE("row 28: lengths that are no multiple of any tile") {
+TEST_CASE("edge row 28: lengths that are no multiple of any tile") {
   for (std::int64_t sq : {1, 2, 15, 16, 17, 63, 65, 127, 129})
     for (std::int64_t skv : {1, 17, 65, 128})
       checkAgainstEvaluate("causal", {1, 2, 1, sq, skv, 32, 32}, Type::f32);
@@ -76,7 +76,7 @@ TEST_CASE("empty lengths launch nothing and break nothing") {
   }
 }
 
-TEST_CASE("rows 42, 44: any strides give the same bits") {
+TEST_CASE("edge rows 42, 44: any strides give the same bits") {
   const Lengths n{2, 4, 4, 33, 33, 16, 16};
   const Program program = makeVariant("causal", {Type::f16, true});
   const Kernel kernel = build(program, headDims(n));
@@ -112,7 +112,7 @@ TEST_CASE("rows 42, 44: any strides give the same bits") {
   }
 }
 
-TEST_CASE("row 26: outputs and workspace full of NaN, ten runs, the same bits") {
+TEST_CASE("edge row 26: outputs and workspace full of NaN, ten runs, the same bits") {
   const Lengths n{1, 3, 3, 92, 92, 32, 32};
   const Program program = makeVariant("plain", {Type::f32, true});
   const Kernel kernel = build(program, headDims(n));
@@ -130,7 +130,7 @@ TEST_CASE("row 26: outputs and workspace full of NaN, ten runs, the same bits") 
   }
 }
 
-TEST_CASE("row 5: a row of scores at the lowest float is no empty row") {
+TEST_CASE("edge row 5: a row of scores at the lowest float is no empty row") {
   const Lengths n{1, 1, 1, 8, 8, 16, 16};
   Tensor bias("bias", Type::f32, 2);
   Attention attention("biased", Tensor("Q", Type::f32, 4), Tensor("K", Type::f32, 4), Tensor("V", Type::f32, 4), Tensor("O", Type::f32, 4));
@@ -151,7 +151,7 @@ TEST_CASE("row 5: a row of scores at the lowest float is no empty row") {
   }
 }
 
-TEST_CASE("row 8: lse is a natural logarithm") {
+TEST_CASE("edge row 8: lse is a natural logarithm") {
   const Lengths n{1, 1, 1, 1, 100, 8, 8};
   const Program program = makeVariant("plain", {Type::f32, true});
   Evaluation inputs = randomInputs(n, Type::f32);

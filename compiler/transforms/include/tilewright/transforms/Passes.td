@@ -44,7 +44,11 @@ def LinearForms : Pass<"tile-linear-forms", "::mlir::func::FuncOp"> {
     in every step, is carried in units of u. Scalar and row code that does not vary in the fold stands before it.
 
     Rounding may change. Nothing moves that could turn a masked element or an empty row into NaN.
+
+    With `fold-exponents=false`, exp(core · a + b) becomes exp2((core · a + b) · log2 e): one multiplication more for each
+    element, and right where b · log2 e overflows, as in a row whose scores all are near the lowest number.
   }];
+  let options = [Option<"foldExponents", "fold-exponents", "bool", "true", "put log2 e into the factors of an exponent">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::tw::tile::TileDialect"];
 }
 
