@@ -13,10 +13,8 @@ set(public_headers                     # of other rooms, those that a public hea
 # what these need.
 add_library(tilewright_library SHARED)
 foreach(room IN LISTS rooms)
-  if(TARGET tilewright_${room})
-    target_sources(tilewright_library PRIVATE $<TARGET_OBJECTS:tilewright_${room}>)
-    target_link_libraries(tilewright_library PRIVATE tilewright_${room})
-  endif()
+  target_sources(tilewright_library PRIVATE $<TARGET_OBJECTS:tilewright_${room}>)
+  target_link_libraries(tilewright_library PRIVATE tilewright_${room})
 endforeach()
 set_target_properties(tilewright_library PROPERTIES
   LINKER_LANGUAGE CXX
@@ -26,11 +24,7 @@ set_target_properties(tilewright_library PROPERTIES
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-# The user's program brings the C++ library, and only one copy of it may throw and catch. LLVM's state
-# cannot be unloaded.
-get_target_property(options tilewright_library LINK_OPTIONS)
-list(REMOVE_ITEM options -static-libstdc++ -static-libgcc)
-set_target_properties(tilewright_library PROPERTIES LINK_OPTIONS "${options}")
+# LLVM's state cannot be unloaded.
 target_link_options(tilewright_library PRIVATE
   -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map -Wl,-z,nodelete -Wl,-z,defs)
 target_include_directories(tilewright_library INTERFACE
@@ -42,7 +36,7 @@ add_library(tilewright::tilewright ALIAS tilewright_library)
 
 # A room that is not public hides its symbols, or names such as tw::tile::LoadOp would be exported.
 foreach(room IN LISTS rooms)
-  if(TARGET tilewright_${room} AND NOT room IN_LIST public_rooms)
+  if(NOT room IN_LIST public_rooms)
     set_target_properties(tilewright_${room} PROPERTIES
       C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   endif()

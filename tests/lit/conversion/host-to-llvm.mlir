@@ -1,4 +1,5 @@
 // RUN: tilewright opt --host-to-llvm %s | FileCheck %s
+// RUN: tilewright opt --convert-host-to-llvm %s | FileCheck %s
 
 // The wrapper takes descriptors by address; the attribute that emission reads survives.
 // CHECK-LABEL: llvm.func @rows(
