@@ -44,6 +44,8 @@ Modifier scaled(Tile factor, Location where) {
 Modifier softcap(double cap, Location where) {
   if (!(cap > 0) || !std::isfinite(cap))
     fail(where, "softcap(" + detail::shortest(cap) + "): the cap must be positive and finite; leave the step out for none");
+  if (cap < 1e-30 || cap > 1e30)
+    fail(where, "softcap(" + detail::shortest(cap) + "): the cap must lie between 1e-30 and 1e30, so that f32 holds score / cap; leave the step out for none");
   return step("softcap", [=](Tile score, const At &) { return cap * tanh(score / cap); }, where);
 }
 

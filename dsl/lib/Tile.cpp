@@ -1,4 +1,6 @@
 #include "tilewright/dsl/Tile.h"
+#include "tilewright/dsl/Fold.h"
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -18,9 +20,19 @@ const char *name(Op op) {
   return names[std::size_t(op)];
 }
 
+/// Walks of a program are recursive.
+constexpr unsigned deepest = 2000;
+
 Tile makeTile(Node node) {
   static std::atomic<std::uint64_t> made{0};
   node.age = ++made;
+  for (const Tile &operand : node.operands)
+    node.depth = std::max(node.depth, operand.node().depth + 1);
+  if (node.fold)
+    for (const Tile &yield : node.fold->yields)
+      node.depth = std::max(node.depth, yield.node().depth + 1);
+  if (node.depth > deepest)
+    throw ProgramError({node.where, "this value stands on a chain of more than " + std::to_string(deepest) + " operations; carry it through a fold, or combine the parts pairwise", {}});
   return Tile(std::make_shared<const Node>(std::move(node)));
 }
 

@@ -15,6 +15,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "tilewright/conversion/Passes.h"
 #include <array>
+#include <limits>
 
 namespace tw {
 #define GEN_PASS_DEF_EXPANDHOSTMATH
@@ -75,6 +76,12 @@ struct Elementwise {
 constexpr double roundingUnit = 12582912.0;                       // 1.5·2^23
 constexpr std::int64_t halfOne = 0x3f000000;                      // the bits of 2^-1
 
+/// Powers of finite numbers are held at 2^-125 at least: only -infinity, which is what masks make, gives 0. So a weight that
+/// is too small for its type still shows a NaN that it multiplies, and a masked one hides it.
+Value zeroAtMinusInfinity(const Elementwise &e, Value x, Value power) {
+  return e.select(arith::CmpFPredicate::OEQ, x, e.real(-std::numeric_limits<double>::infinity()), e.real(0), power);
+}
+
 /// twice · 2^(n−1), where n is in the low bits of `shifted`.
 Value scale(const Elementwise &e, Value twice, Value shifted) {
   Value exponent = e.make<arith::ShLIOp>(e.asBits(shifted), e.bits(23));
@@ -89,10 +96,10 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
     Elementwise e{rewriter, op.getLoc(), op.getType()};
     // 2·2^f, near-minimax of degree 6 with 2^0 = 1 exact: relative error 8.3e-9.
     constexpr std::array twicePower = {2.0, 0x1.62e43p+0, 0x1.ebfbep-2, 0x1.c6af6cp-4, 0x1.3b2a54p-6, 0x1.5f089p-9, 0x1.44138ap-12};
-    Value x = e.clamp(op.getOperand(), -126.0, 128.0), unit = e.real(roundingUnit);
+    Value x = e.clamp(op.getOperand(), -125.0, 128.0), unit = e.real(roundingUnit);
     Value shifted = e.make<arith::AddFOp>(x, unit);
     Value fraction = e.make<arith::SubFOp>(x, e.make<arith::SubFOp>(shifted, unit));
-    rewriter.replaceOp(op, scale(e, e.polynomial(fraction, twicePower), shifted));
+    rewriter.replaceOp(op, zeroAtMinusInfinity(e, op.getOperand(), scale(e, e.polynomial(fraction, twicePower), shifted)));
     return success();
   }
 };
@@ -106,11 +113,11 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     // 2·e^r on |r| ≤ ln 2 / 2, near-minimax of degree 6: relative error 9.2e-9.
     constexpr std::array twiceExp = {2.0, 2.0, 1.0, 0x1.5554dcp-2, 0x1.55551ap-4, 0x1.120b9p-6, 0x1.6d112cp-9};
     constexpr double ln2High = 0.6931471824645996, ln2Low = -1.904654299957768e-09;
-    Value x = e.clamp(op.getOperand(), -126.0 * ln2High, 89.0), unit = e.real(roundingUnit);
+    Value x = e.clamp(op.getOperand(), -125.0 * ln2High, 89.0), unit = e.real(roundingUnit);
     Value shifted = e.fma(x, e.real(1.4426950408889634), unit);
     Value n = e.make<arith::SubFOp>(shifted, unit);
     Value rest = e.fma(n, e.real(-ln2Low), e.fma(n, e.real(-ln2High), x));
-    rewriter.replaceOp(op, scale(e, e.polynomial(rest, twiceExp), shifted));
+    rewriter.replaceOp(op, zeroAtMinusInfinity(e, op.getOperand(), scale(e, e.polynomial(rest, twiceExp), shifted)));
     return success();
   }
 };
@@ -125,6 +132,19 @@ struct ExtendThroughF32 : OpRewritePattern<arith::ExtFOp> {
       return failure();
     Elementwise e{rewriter, op.getLoc(), Elementwise::withElement(op.getType(), rewriter.getF32Type())};
     rewriter.replaceOp(op, e.cast<arith::ExtFOp>(op.getType(), e.cast<arith::ExtFOp>(e.type, op.getIn())));
+    return success();
+  }
+};
+
+/// Integers → f16, bf16 by way of f32, which no function of a library is needed for.
+template <class Op>
+struct IntegerThroughF32 : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!isSixteenBits(op.getType()))
+      return failure();
+    Elementwise e{rewriter, op.getLoc(), Elementwise::withElement(op.getType(), rewriter.getF32Type())};
+    rewriter.replaceOp(op, e.cast<arith::TruncFOp>(op.getType(), e.cast<Op>(e.type, op.getIn())));
     return success();
   }
 };
@@ -162,7 +182,8 @@ struct ExpandHostMath : impl::ExpandHostMathBase<ExpandHostMath> {
           [](auto extremum) { ignoreSignOfZero(extremum); });
     });
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExp2, ExpandExp, ExtendThroughF32, TruncateThroughF32>(&getContext(), /*benefit=*/2);
+    patterns.add<ExpandExp2, ExpandExp, ExtendThroughF32, TruncateThroughF32, IntegerThroughF32<arith::SIToFPOp>,
+                 IntegerThroughF32<arith::UIToFPOp>>(&getContext(), /*benefit=*/2);
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
       return llvm::is_contained({"math.tanh", "math.log", "math.log2", "math.log1p", "math.erf"}, name);

@@ -148,6 +148,8 @@ Value ImportValues::convert(Value value, Type from, Type to, mlir::Location wher
   }
   if (isFloat(from))
     return arith::FPToSIOp::create(b, where, type, value);
+  if (isFloat(to) && bytes(to) == 2)     // no instruction, nor a library's function, converts integers to 16 bits at once
+    return convert(convert(value, from, Type::f32, where), Type::f32, to, where);
   if (from == Type::boolean)
     return isFloat(to) ? arith::UIToFPOp::create(b, where, type, value).getResult() : arith::ExtUIOp::create(b, where, type, value).getResult();
   if (isFloat(to))

@@ -130,6 +130,10 @@ public:
 
 private:
   void checkSchedule() {
+    constexpr int widest = 4096, mostRegisters = 32;
+    for (auto [field, value] : {std::pair{"registerRows", schedule.registerRows}, std::pair{"registerVectors", schedule.registerVectors}})
+      if (value < 1 || value > mostRegisters)
+        throw std::invalid_argument("the schedule's " + std::string(field) + " is " + std::to_string(value) + "; expected 1 to " + std::to_string(mostRegisters));
     for (const auto &[axis, width] : schedule.widths) {
       bool known = false, tiled = false;
       for (std::size_t i = 0; i < roles.axes.size(); ++i)
@@ -137,6 +141,8 @@ private:
           known = true;
           tiled = roles.roles[i] != Role::free;
         }
+      if (tiled && (width < 1 || width > widest))
+        throw std::invalid_argument("the schedule gives axis '" + axis + "' a width of " + std::to_string(width) + "; a tile is 1 to " + std::to_string(widest) + " wide");
       if (!tiled)
         throw std::invalid_argument("the schedule gives axis '" + axis + "' a width of " + std::to_string(width) + ", but " +
                                     (known ? "an item has one value of it: leave it out" : "program '" + program.name + "' has no such axis"));

@@ -161,6 +161,12 @@ Form Forms::subtract(Form a, Form b) {
   if (bothScaled(a, b))
     return {make.subtract(a.core, b.core), a.factor};
   bool elements = make.joinedRank({a.core, a.factor, a.offset, b.core, b.factor, b.offset}) > 1;
+  // Elements minus what may be their own maximum: exactly 0 there, if both are taken in one unit or as they are.
+  if (!foldExponents && elements && rank(b) < 2) {
+    if (auto units = shared(a, b, false); units && !units->offset)
+      return {make.subtract(units->a, units->b), units->factor};
+    return {make.subtract(value(a), value(b))};
+  }
   if (a.plain() && b.plain() && (!elements || (rank(a) > 1 && rank(b) > 1)))
     return {make.subtract(a.core, b.core)};
   return add(a, negate(b));

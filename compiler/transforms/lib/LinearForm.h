@@ -17,8 +17,9 @@ struct Form {
 class Forms {
 public:
   /// `foldExponents`: e^(core · a + b) becomes 2^(core · a log2 e + b log2 e), one multiply-add for each element. That
-  /// overflows where b is beyond the largest number / log2 e, as the row of a bias of -3e38 makes it; otherwise log2 e
-  /// multiplies core · a + b itself.
+  /// overflows where b is beyond the largest number / log2 e, as the row of a bias of -3e38 makes it, and is off by what b
+  /// is rounded by, which matters where b is beyond 1e8. Otherwise a difference of elements and a row is taken first, in
+  /// their common unit if they have one, and then scaled: exactly 0 where the two are equal.
   Forms(Expressions &make, bool foldExponents) : make(make), foldExponents(foldExponents) {}
 
   /// The value itself, made if it is not there.

@@ -89,6 +89,10 @@ Request complete(const Program &program, const BuildOptions &options) {
   request.inner = innerOf(program, roles, options);
   checkRequirements(program, request.inner);
   request.schedule = options.schedule ? *options.schedule : defaultSchedule(program, target, request.inner);
+  for (const auto &[axis, length] : request.inner)
+    if (auto width = request.schedule.widths.find(axis); width != request.schedule.widths.end() && width->second < length)
+      throw std::invalid_argument(fmt::format("the schedule's tiles are {} wide along axis '{}', which is {} long and lies whole inside a tile; make {} at least {}",
+                                              width->second, axis, length, axis, length));
   request.scheduleText = print(request.schedule);
   request.key = keyOf({print(program), request.scheduleText, target.name, processor(), compilerDigest(), request.inner});
   return request;

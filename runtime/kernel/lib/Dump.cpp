@@ -29,13 +29,20 @@ std::string fileName(const std::string &text) {
   return out.substr(0, 80);
 }
 
-void write(const fs::path &path, const std::string &text) {
+/// Writes a file as a whole or not at all; whether it did.
+bool write(const fs::path &path, const std::string &text) {
   errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  if (!file)
-    warnOnce(fmt::format("cannot write {}: {}", path.string(), std::error_code(errno, std::generic_category()).message()));
+  if (file)
+    return true;
+  warnOnce(fmt::format("cannot write {}: {}", path.string(), std::error_code(errno, std::generic_category()).message()));
+  std::error_code error;
+  if (fs::is_regular_file(path, error))
+    fs::remove(path, error);
+  fs::remove(path.parent_path(), error);   // stays unless it is empty
+  return false;
 }
 
 } // namespace
@@ -52,8 +59,11 @@ std::function<void(const Stage &)> dumpOf(const std::string &program, const std:
     warnOnce(fmt::format("cannot make the folder {}: {}", place.string(), error.message()));
     return {};
   }
-  write(place / "00-schedule.txt", schedule + "\n");
-  return [place, number = 0](const Stage &stage) mutable { write(place / fmt::format("{:02}-{}{}", ++number, fileName(stage.name), stage.extension), stage.text); };
+  if (!write(place / "00-schedule.txt", schedule + "\n"))
+    return {};
+  return [place, number = 0, goesOn = true](const Stage &stage) mutable {
+    goesOn = goesOn && write(place / fmt::format("{:02}-{}{}", ++number, fileName(stage.name), stage.extension), stage.text);
+  };
 }
 
 } // namespace tw

@@ -156,6 +156,81 @@ TEST_CASE("edge row 91: several loops over one set of buffers, of every width") 
   CHECK(loops == 3);
 }
 
+TEST_CASE("a schedule that cannot be is refused") {
+  Program program = makeVariant("causal", {.type = Type::f32});
+  auto built = [&](auto change) {
+    Schedule schedule = defaultSchedule(program, findTarget("host"), {{"d", 40}, {"e", 40}});
+    change(schedule);
+    (void)build(program, made({{"d", 40}, {"e", 40}}, schedule));
+  };
+  CHECK_THROWS_WITH(built([](Schedule &s) { s.widths["d"] = 32; }), "the schedule's tiles are 32 wide along axis 'd', which is 40 long and lies whole inside a tile; make d at least 40");
+  CHECK_THROWS_WITH(built([](Schedule &s) { s.widths["q"] = 99999; }), "the schedule gives axis 'q' a width of 99999; a tile is 1 to 4096 wide");
+  CHECK_THROWS_WITH(built([](Schedule &s) { s.registerRows = 0; }), "the schedule's registerRows is 0; expected 1 to 32");
+  CHECK_THROWS_WITH(built([](Schedule &s) { s.widths["b"] = 4; }), "the schedule gives axis 'b' a width of 4, but an item has one value of it: leave it out");
+}
+
+TEST_CASE("scores of any finite size give finite, right results") {
+  // The larger the scores, the more a row is its largest one alone; the maximum's own weight must be exactly 1.
+  for (Type type : {Type::f32, Type::bf16})
+    for (double spread : {1e2, 1e4, 1e5, 1e7, 1e9}) {
+      Lengths n{1, 1, 1, 20, 50, 16, 8};
+      for (const char *variant : {"plain", "causal", "alibi"}) {
+        INFO(variant << " " << name(type) << " " << spread);
+        Program program = makeVariant(variant, {.type = type});
+        Evaluation inputs = randomInputs(n, type);
+        inputs.tensors["Q"] = randomArray({n.b, n.h, n.sq, n.d}, 7, type, spread);
+        if (std::string(variant) == "alibi")
+          inputs.tensors["slopes"] = randomArray({n.h}, 8, Type::f32);
+        Tensors tensors(program, inputs, outputs(n));
+        build(program, headDims(n)).launch(tensors.arguments);
+        auto expected = evaluate(program, inputs);
+        Array o = tensors.read("O"), lse = tensors.read("lse");
+        for (std::size_t i = 0; i < o.data.size(); ++i)
+          CHECK((std::isfinite(o.data[i]) && std::abs(o.data[i]) < 6));      // a mean of values below 6
+        for (std::size_t i = 0; i < lse.data.size(); ++i)
+          CHECK(std::abs(lse.data[i] - expected.at("lse").data[i]) <= 1e-5 * (1 + std::abs(expected.at("lse").data[i])));
+      }
+    }
+}
+
+TEST_CASE("a NaN in a value that is kept shows, however small its weight; one that is masked does not") {
+  Lengths n{1, 1, 1, 4, 8, 8, 8};
+  for (Type type : {Type::f32, Type::bf16}) {
+    Evaluation inputs = randomInputs(n, type);
+    for (double &x : inputs.tensors["Q"].data)
+      x = 20;
+    for (std::size_t k = 0; k < 8; ++k)
+      for (std::size_t d = 0; d < 8; ++d)
+        inputs.tensors["K"].data[k * 8 + d] = k == 0 ? 20 : -20;      // every weight but the first underflows
+    for (std::size_t d = 0; d < 8; ++d)
+      inputs.tensors["V"].data[7 * 8 + d] = NAN;
+    for (const char *variant : {"plain", "causal"}) {
+      INFO(variant << " " << name(type));
+      Program program = makeVariant(variant, {.type = type});
+      Tensors tensors(program, inputs, outputs(n));
+      build(program, headDims(n)).launch(tensors.arguments);
+      auto compared = compare(tensors.read("O"), evaluate(program, inputs).at("O"), {0.05, 0.01}, Nans::declared);
+      INFO(compared.summary);
+      CHECK(compared.ok);
+      CHECK(std::isnan(tensors.read("O").data[3 * 8]));               // the last row sees the last key
+      CHECK(std::isnan(tensors.read("O").data[0]) == (std::string(variant) == "plain"));
+    }
+  }
+}
+
+TEST_CASE("integers and conditions are stored as 16-bit floats by way of f32") {
+  Axis t("t"), v("v"), d("d");
+  for (Type type : {Type::f16, Type::bf16}) {
+    Tensor X("X", Type::f32, 2), W("W", Type::f32, 2), I("I", Type::i64, 1), O("O", type, 1), P("P", type, 1);
+    auto [count] = fold(v, std::tuple{full(0, {t})}, [&](Tile count) {
+      return std::tuple{count + sum(cast(dot(X(t, d), W(v, d), over(d)) > 0.0, Type::f32), over(v))};
+    });
+    Program program{"counted", {store(O, {t}, cast(count, type)), store(P, {t}, cast(I(t), type))}};
+    Evaluation inputs{{{"X", randomArray({9, 8}, 1, Type::f32)}, {"W", randomArray({33, 8}, 2, Type::f32)}, {"I", {{9}, {0, 1, -2, 3, 250, -7, 8, 9, 10}}}}, {}};
+    right(program, inputs, {{"O", {9}}, {"P", {9}}}, made({{"d", 8}}), {0, unitRoundoff(type)});
+  }
+}
+
 TEST_CASE("a schedule that holds stabilisers gives the same results") {
   Lengths n{1, 2, 1, 100, 300, 64, 64};
   for (const char *variant : {"plain", "causal", "gemma2"}) {

@@ -68,6 +68,7 @@ struct Node {
   std::string label = {};                              // scalar, named
   bool positive = false;                               // scalar
   bool weak = false;                                   // a constant written as a bare number takes the other operand's type
+  unsigned depth = 0;                                  // set by makeTile: the longest chain of operations below
   std::uint64_t age = 0;                               // set by makeTile: later nodes have larger ones; never printed nor compared
 };
 
