@@ -3,6 +3,7 @@
 #include "Commands.h"
 #include "Options.h"
 #include "Output.h"
+#include <cstdio>
 #include <fmt/format.h>
 
 namespace tw::cli {
@@ -39,8 +40,28 @@ int showStats(cache::Store &store, bool json) {
   return right;
 }
 
-int verifyEntries(cache::Store &store, bool json) {
+/// Why no file could be worked on, though one was asked for; empty: one could, or the cache is off.
+std::string trouble(const cache::Location &place, cache::Store &store) { return place.switchedOff ? "" : store.stats().memoryOnly; }
+
+int complain(const std::string &what, const std::string &why) {
+  std::fputs(fmt::format("tilewright cache: {}: {}\n", what, why).c_str(), stderr);
+  return failedCheck;
+}
+
+int clearEntries(const cache::Location &place, cache::Store &store, bool json) {
+  store.clear();
+  (void)showStats(store, json);
+  if (const std::string why = trouble(place, store); !why.empty())
+    return complain("nothing was cleared", why);
+  if (const std::uint64_t left = store.stats().entries)
+    return complain("not everything was cleared", fmt::format("{} kernels are left; another process may be adding some", left));
+  return right;
+}
+
+int verifyEntries(const cache::Location &place, cache::Store &store, bool json) {
   const cache::Verification found = store.verify();
+  if (const std::string why = trouble(place, store); !why.empty())
+    return complain("nothing was checked", why);
   if (json)
     printJson(Json{{"good", found.good()}, {"checked", found.checked}, {"rejected", found.rejected}, {"rebuilt", found.rebuilt}});
   else
@@ -50,13 +71,14 @@ int verifyEntries(cache::Store &store, bool json) {
 
 int work(const std::string &action, bool json) {
   checkChoice("cache", action, {"list", "stats", "clear", "verify"});
-  cache::Store store = cache::Store::open(cache::locate());
+  const cache::Location place = cache::locate();
+  cache::Store store = cache::Store::open(place);
   if (action == "list")
     return listEntries(store, json);
   if (action == "verify")
-    return verifyEntries(store, json);
+    return verifyEntries(place, store, json);
   if (action == "clear")
-    store.clear();
+    return clearEntries(place, store, json);
   return showStats(store, json);
 }
 

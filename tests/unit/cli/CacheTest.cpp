@@ -42,3 +42,15 @@ TEST_CASE("a cache that cannot be written is said once and costs nothing else") 
   CHECK_THAT(r.err, Catch::StartsWith("tilewright: cache '/proc/no-such-place/kernels.sqlite' cannot be used"));
   CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
 }
+
+TEST_CASE("what cannot be cleared or verified is a failure with the reason") {
+  const std::string nowhere = "TILEWRIGHT_CACHE=/proc/no-such-place";
+  Ran clear = ran("cache clear", nowhere), verify = ran("cache verify", nowhere);
+  CHECK(clear.status == 1);
+  CHECK_THAT(clear.err, Catch::EndsWith("tilewright cache: nothing was cleared: No such file or directory\n"));
+  CHECK(verify.status == 1);
+  CHECK(verify.out == "");
+  CHECK_THAT(verify.err, Catch::EndsWith("tilewright cache: nothing was checked: No such file or directory\n"));
+  CHECK(ran("cache clear").status == 0);   // off: there is nothing to clear
+  CHECK(ran("cache verify").status == 0);
+}
