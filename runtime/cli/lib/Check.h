@@ -18,6 +18,7 @@ struct Comparison {
   std::vector<std::int64_t> worst;   // the element of the largest share
   double result = 0, expected = 0, tolerance = 0;   // of that element
   std::int64_t nans = 0;          // elements that are NaN in both
+  std::int64_t limited = 0;       // elements of O whose tolerance is 5% of the largest |V|, though rounding may explain more
 };
 
 /// Compares O or lse. The tolerance of each element is what theory allows a computation in f32 (f64 for f64) whose inputs and

@@ -38,7 +38,7 @@ std::string textOf(const Options &options, const Program &program, const Schedul
 int compileVariant(const Options &options) {
   const Target &target = findTarget(options.target);
   checkChoice("--emit", options.emit, {"program", "schedule", "tile", "host"});
-  const Program program = makeVariant(options.variant, {.type = parseFloatType(options.dtype), .lse = !options.noLse});
+  const Program program = makeVariant(trimmed(options.variant), {.type = parseFloatType(options.dtype), .lse = !options.noLse});
   Schedule schedule;
   if (options.emit != "program") {
     if (options.headDim.empty())
@@ -81,6 +81,7 @@ Command compile(CLI::App &program) {
   app->add_flag("--no-lse", options->noLse, "leave the lse output out");
   app->add_option("-o,--out", options->out, "a file, written as a whole or not at all; - is stdout")->type_name("FILE");
   app->add_flag("--json", options->json, "the text inside JSON, beside what it was made for");
+  refuseEmpty(*app);
   app->footer("Every stage of a build, LLVM IR and assembly included: TILEWRIGHT_DUMP=folder tilewright run ...");
   return {app, [options] { return compileVariant(*options); }};
 }

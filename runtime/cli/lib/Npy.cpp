@@ -134,37 +134,67 @@ std::uint32_t littleEndian(std::string_view bytes) {
   return value;
 }
 
-} // namespace
+std::runtime_error refusal(const std::string &origin, std::size_t at, const std::string &why) { return std::runtime_error(fmt::format("{}: at byte {}: {}", origin, at, why)); }
 
-NpyArray parseNpy(std::string_view bytes, const std::string &origin) {
-  auto refuse = [&](std::size_t at, const std::string &why) { return std::runtime_error(fmt::format("{}: at byte {}: {}", origin, at, why)); };
+constexpr std::size_t longestHeader = 1 << 20;   // NumPy itself reads no more than 10000 without being asked to
+
+/// Bytes up to the end of the header; `bytes` need only hold the first 12.
+std::size_t beginningLength(std::string_view bytes, const std::string &origin) {
   if (!bytes.starts_with(magic))
-    throw refuse(0, "no .npy file: expected it to begin with \\x93NUMPY");
+    throw refusal(origin, 0, "no .npy file: expected it to begin with \\x93NUMPY");
   if (bytes.size() < 8)
-    throw refuse(bytes.size(), "cut short: expected the version of the format");
+    throw refusal(origin, bytes.size(), "cut short: expected the version of the format");
   const int version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3)
-    throw refuse(6, fmt::format("version {} of the format; expected 1, 2 or 3", version));
+    throw refusal(origin, 6, fmt::format("version {} of the format; expected 1, 2 or 3", version));
   const std::size_t lengthBytes = version == 1 ? 2 : 4, start = 8 + lengthBytes;
   if (bytes.size() < start)
-    throw refuse(bytes.size(), "cut short: expected the length of the header");
+    throw refusal(origin, bytes.size(), "cut short: expected the length of the header");
   const std::size_t length = littleEndian(bytes.substr(8, lengthBytes));
-  if (bytes.size() - start < length)
-    throw refuse(bytes.size(), fmt::format("cut short: the header has {} bytes, there are {}", length, bytes.size() - start));
-  NpyArray array;
-  Header(bytes.substr(start, length), origin, start).read(array);
+  if (length > longestHeader)
+    throw refusal(origin, 8, fmt::format("a header of {} bytes; expected at most {}", length, longestHeader));
+  return start + length;
+}
 
+/// All that comes before the data.
+struct Beginning {
+  NpyArray array;                // without its data
+  std::size_t length = 0;        // in bytes, the magic string included
+  std::size_t dataBytes = 0;     // that must follow
+};
+
+Beginning parseBeginning(std::string_view bytes, const std::string &origin) {
+  const std::size_t end = beginningLength(bytes, origin), start = bytes[6] == 1 ? 10 : 12;
+  if (bytes.size() < end)
+    throw refusal(origin, bytes.size(), fmt::format("cut short: the header has {} bytes, there are {}", end - start, bytes.size() - start));
+  Beginning beginning{{}, end, 0};
+  NpyArray &array = beginning.array;
+  Header(bytes.substr(start, end - start), origin, start).read(array);
   std::int64_t size = elementBytes(array.type);
   const bool isEmpty = std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end();
   for (std::int64_t extent : array.shape)
     if (!isEmpty && __builtin_mul_overflow(size, extent, &size))
-      throw refuse(start, fmt::format("the shape [{}] has more than 2^63 bytes", fmt::join(array.shape, ", ")));
-  const std::size_t expected = isEmpty ? 0 : static_cast<std::size_t>(size), found = bytes.size() - start - length;
-  if (found != expected)
-    throw refuse(start + length + std::min(found, expected), fmt::format("{}: {} [{}] has {} bytes of data, there are {}", found < expected ? "cut short" : "more than the array", array.type,
-                                                                        fmt::join(array.shape, ", "), expected, found));
-  array.data = bytes.substr(start + length);
-  return array;
+      throw refusal(origin, start, fmt::format("the shape [{}] has more than 2^63 bytes", fmt::join(array.shape, ", ")));
+  beginning.dataBytes = isEmpty ? 0 : static_cast<std::size_t>(size);
+  return beginning;
+}
+
+/// `there` is how many bytes of data there are, in words.
+std::runtime_error wrongSize(const Beginning &beginning, const std::string &origin, std::size_t found, const std::string &there) {
+  return refusal(origin, beginning.length + std::min(found, beginning.dataBytes),
+                 fmt::format("{}: {} [{}] has {} bytes of data, there are {}", found < beginning.dataBytes ? "cut short" : "more than the array", beginning.array.type,
+                             fmt::join(beginning.array.shape, ", "), beginning.dataBytes, there));
+}
+
+} // namespace
+
+NpyArray parseNpy(std::string_view bytes, const std::string &origin) {
+  Beginning beginning = parseBeginning(bytes, origin);
+  const std::size_t found = bytes.size() - beginning.length;
+  if (found != beginning.dataBytes)
+    throw wrongSize(beginning, origin, found, std::to_string(found));
+  beginning.array.data = bytes.substr(beginning.length);
+  return std::move(beginning.array);
 }
 
 std::string formatNpy(const NpyArray &array) {
@@ -188,13 +218,33 @@ NpyArray readNpy(const std::string &path) {
   std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file)
     throw refuse();
-  std::string bytes;
-  char piece[1 << 16];
-  while (std::size_t n = std::fread(piece, 1, sizeof piece, file.get()))
-    bytes.append(piece, n);
-  if (std::ferror(file.get()))
-    throw refuse();
-  return parseNpy(bytes, path);
+  std::setvbuf(file.get(), nullptr, _IONBF, 0);   // a pipe is read no further than asked
+  // Makes `bytes` up to `size` long, in pieces: memory is taken for what is there, not for what a header claims.
+  auto readUpTo = [&](std::string &bytes, std::size_t size) {
+    while (bytes.size() < size) {
+      const std::size_t had = bytes.size(), piece = std::min<std::size_t>(size - had, 1 << 20);
+      bytes.resize(had + piece);
+      const std::size_t n = std::fread(bytes.data() + had, 1, piece, file.get());
+      bytes.resize(had + n);
+      if (std::ferror(file.get()))
+        throw refuse();
+      if (n < piece)
+        return;
+    }
+  };
+  std::string bytes, more;
+  readUpTo(bytes, magic.size());
+  if (bytes == magic)
+    readUpTo(bytes, 12);
+  readUpTo(bytes, beginningLength(bytes, path));
+  Beginning beginning = parseBeginning(bytes, path);
+  readUpTo(beginning.array.data, beginning.dataBytes);
+  if (const std::size_t found = beginning.array.data.size(); found < beginning.dataBytes)
+    throw wrongSize(beginning, path, found, std::to_string(found));
+  readUpTo(more, 1);
+  if (!more.empty())
+    throw wrongSize(beginning, path, beginning.dataBytes + 1, "more");
+  return std::move(beginning.array);
 }
 
 } // namespace tw::cli

@@ -16,7 +16,7 @@ std::vector<std::int64_t> parseNumbers(std::string_view option, std::string_view
   std::vector<std::int64_t> numbers;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string_view item = text.substr(at, end - at);
+    const std::string item = trimmed(std::string(text.substr(at, end - at)));
     std::int64_t number = 0;
     auto [stop, error] = std::from_chars(item.data(), item.data() + item.size(), number);
     if (error != std::errc() || stop != item.data() + item.size())
@@ -38,7 +38,7 @@ Shape parseShape(const std::string &text) {
   constexpr std::string_view form = "B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv";
   const auto n = parseNumbers("--shape", text, form);
   if (n.size() != 6 && n.size() != 7)
-    throw std::invalid_argument(fmt::format("--shape {}: {} numbers; expected {}", text, n.size(), form));
+    throw std::invalid_argument(fmt::format("--shape {}: {} number{}; expected {}", text, n.size(), n.size() == 1 ? "" : "s", form));
   for (std::int64_t length : n)
     if (length < 0)
       throw std::invalid_argument(fmt::format("--shape {}: {} is no length; lengths count from 0", text, length));
@@ -50,6 +50,16 @@ std::pair<std::string, std::string> parsePair(std::string_view option, const std
   if (equals == 0 || equals == text.npos || equals + 1 == text.size())
     throw std::invalid_argument(fmt::format("{} {}: expected {}", option, text, form));
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::string trimmed(const std::string &text) {
+  const std::size_t first = text.find_first_not_of(" \t\n");
+  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") + 1 - first);
+}
+
+void refuseEmpty(CLI::App &app) {
+  for (CLI::Option *option : app.get_options([](const CLI::Option *o) { return o->get_expected_max() > 0; }))
+    option->check([](const std::string &text) { return trimmed(text).empty() ? std::string("an empty value; leave the option out, or say what is meant") : std::string(); });
 }
 
 void checkChoice(std::string_view option, const std::string &text, const std::vector<std::string> &known) {

@@ -1,6 +1,7 @@
 // Values of options that more than one command takes.
 #pragma once
 #include "tilewright/dsl/Type.h"
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,5 +32,11 @@ struct Shape {
 
 /// Holds `text` to one of `known`; throws std::invalid_argument with the nearest otherwise.
 void checkChoice(std::string_view option, const std::string &text, const std::vector<std::string> &known);
+
+/// Without the blanks around it.
+[[nodiscard]] std::string trimmed(const std::string &text);
+
+/// Makes every option and argument of the command refuse an empty value.
+void refuseEmpty(CLI::App &app);
 
 } // namespace tw::cli

@@ -2,11 +2,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
+#include <memory>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace tw::cli {
 namespace {
@@ -30,6 +33,46 @@ int writeAll(int file, std::string_view bytes) {
   return error;
 }
 
+/// Whether something is there that is no regular file: it is written straight, as nothing could be moved there.
+bool isSpecial(const std::string &path) {
+  struct stat status;
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/// A new file beside `path`, which goes unless it is moved there.
+class Beside {
+public:
+  explicit Beside(const std::string &path) : path(path), name(path + ".XXXXXX"), file(::mkstemp(name.data())) {
+    if (file < 0)
+      refuse(path, errno);
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    ::fchmod(file, 0666 & ~mask);
+  }
+  Beside(const Beside &) = delete;
+  Beside &operator=(const Beside &) = delete;
+  ~Beside() {
+    if (file >= 0)
+      ::close(file);
+    if (!isMoved)
+      ::unlink(name.c_str());
+  }
+  void write(std::string_view bytes) {
+    if (int error = writeAll(std::exchange(file, -1), bytes))
+      refuse(path, error);
+  }
+  void move() {
+    if (::rename(name.c_str(), path.c_str()) != 0)
+      refuse(path, errno);
+    isMoved = true;
+  }
+
+private:
+  std::string path, name;
+  int file;
+  bool isMoved = false;
+};
+
 } // namespace
 
 void printText(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -42,28 +85,39 @@ void finishOutput() {
     refuse("the output", errno ? errno : EIO);
 }
 
-void writeFile(const std::string &path, std::string_view bytes) {
+void writeFile(const std::string &path, std::string_view bytes) { writeFiles({{path, std::string(bytes)}}); }
+
+void writeFiles(const std::vector<FileContent> &files) {
+  std::vector<std::unique_ptr<Beside>> beside;
+  for (const FileContent &file : files)
+    if (!isSpecial(file.path)) {
+      beside.push_back(std::make_unique<Beside>(file.path));
+      beside.back()->write(file.bytes);
+    }
+  for (const FileContent &file : files)
+    if (isSpecial(file.path)) {
+      const int open = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (int error = open < 0 ? errno : writeAll(open, file.bytes))
+        refuse(file.path, error);
+    }
+  for (const auto &each : beside)
+    each->move();
+}
+
+void checkWritable(const std::string &path) {
   struct stat status;
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (int error = file < 0 ? errno : writeAll(file, bytes))
-      refuse(path, error);
-    return;
-  }
-  std::string beside = path + ".XXXXXX";
-  int file = ::mkstemp(beside.data());
-  if (file < 0)
+  if (!isSpecial(path))
+    Beside{path};
+  else if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    refuse(path, EISDIR);
+  else if (::access(path.c_str(), W_OK) != 0)
     refuse(path, errno);
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(file, 0666 & ~mask);
-  int error = writeAll(file, bytes);
-  if (!error && ::rename(beside.c_str(), path.c_str()) != 0)
-    error = errno;
-  if (error) {
-    ::unlink(beside.c_str());
-    refuse(path, error);
-  }
+}
+
+bool isSameFile(const std::string &a, const std::string &b) {
+  std::error_code none;
+  auto canonical = [&](const std::string &path) { return std::filesystem::weakly_canonical(std::filesystem::absolute(path, none), none); };
+  return std::filesystem::equivalent(a, b, none) || canonical(a) == canonical(b);
 }
 
 Progress::Progress(std::string what) : what(std::move(what)), isTerminal(::isatty(STDERR_FILENO)) {}

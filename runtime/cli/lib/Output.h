@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tw::cli {
 
@@ -18,6 +19,18 @@ void finishOutput();
 /// Writes a file as a whole or not at all: beside its place, then moved there. What is no regular file (/dev/stdout) is
 /// written straight. Throws std::runtime_error naming the file and the reason.
 void writeFile(const std::string &path, std::string_view bytes);
+
+/// The same for several files: all are written beside their places before the first is moved there.
+struct FileContent {
+  std::string path, bytes;
+};
+void writeFiles(const std::vector<FileContent> &files);
+
+/// Throws what writeFile() would, as far as one knows before there is anything to write; leaves nothing behind.
+void checkWritable(const std::string &path);
+
+/// Whether both paths lead to one file, be it there or not.
+[[nodiscard]] bool isSameFile(const std::string &a, const std::string &b);
 
 /// A percentage on stderr while something long goes on, if stderr is a terminal.
 class Progress {

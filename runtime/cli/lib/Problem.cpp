@@ -66,6 +66,28 @@ Array numbers(const NpyArray &file, Type type, const std::string &path) {
   return array;
 }
 
+/// Refuses files that disagree about a length, by the options that named them.
+void checkAgreement(const std::map<std::string, Array> &tensors, const Files &files) {
+  struct Place {
+    const char *tensor;
+    std::size_t dimension;
+  };
+  static const std::vector<std::pair<const char *, std::vector<Place>>> axes = {
+      {"b", {{"Q", 0}, {"K", 0}, {"V", 0}}}, {"hkv", {{"K", 1}, {"V", 1}}}, {"k", {{"K", 2}, {"V", 2}}}, {"d", {{"Q", 3}, {"K", 3}}}, {"h", {{"Q", 1}, {"slopes", 0}}}};
+  auto option = [&](const std::string &tensor) {
+    return tensor == "Q" ? "--q " + files.q : tensor == "K" ? "--k " + files.k : tensor == "V" ? "--v " + files.v : fmt::format("--capture {}={}", tensor, files.captures.at(tensor));
+  };
+  for (const auto &[axis, places] : axes)
+    for (const Place &other : places)
+      if (auto found = tensors.find(other.tensor); found != tensors.end()) {
+        const Place &first = places.front();
+        const std::int64_t length = tensors.at(first.tensor).shape[first.dimension], otherLength = found->second.shape[other.dimension];
+        if (length != otherLength)
+          throw std::invalid_argument(fmt::format("axis '{}' is {} long along dimension {} of {} and {} along dimension {} of {}; they must agree", axis, length, first.dimension,
+                                                  option(first.tensor), otherLength, other.dimension, option(other.tensor)));
+      }
+}
+
 } // namespace
 
 std::vector<std::int64_t> shapeOf(const Shape &s, const std::string &name) {
@@ -109,7 +131,9 @@ Problem filedProblem(const std::string &variant, std::optional<Type> type, const
   const NpyArray q = readNpy(files.q);
   if (!type) {
     type = naturalType(q.type);
-    if (!type || !isFloat(*type))
+    if (!type)
+      throw std::invalid_argument(fmt::format("{} holds {}, which is read as bf16 only: say --dtype bf16", files.q, q.type));
+    if (!isFloat(*type))
       throw std::invalid_argument(fmt::format("{} holds {}, no float; say what it is to be: --dtype f16, bf16, f32 or f64", files.q, q.type));
   }
   Problem problem{makeVariant(variant, {.type = *type, .lse = true}), *type, {}, {}};
@@ -131,6 +155,7 @@ Problem filedProblem(const std::string &variant, std::optional<Type> type, const
     if (std::find(captures.begin(), captures.end(), name) == captures.end())
       throw std::invalid_argument(fmt::format("--capture {}={}: variant '{}' reads no tensor of that name{}; {}", name, path, variant, suggestion(name, captures),
                                               captures.empty() ? "it reads Q, K and V only" : fmt::format("besides Q, K, V it reads {}", fmt::join(captures, ", "))));
+  checkAgreement(problem.inputs.tensors, files);
   const auto &qs = problem.inputs.tensors["Q"].shape, &ks = problem.inputs.tensors["K"].shape, &vs = problem.inputs.tensors["V"].shape;
   problem.shape = {qs[0], qs[1], ks[1], qs[2], ks[2], qs[3], vs[3]};
   return problem;

@@ -2,6 +2,7 @@
 #include "Npy.h"
 #include "Ran.h"
 #include <catch2/catch.hpp>
+#include <sys/stat.h>
 
 using namespace tw::tests;
 using tw::cli::formatNpy;
@@ -31,6 +32,11 @@ TEST_CASE("words that are unknown") {
 }
 
 TEST_CASE("values that are malformed") {
+  CHECK(refusal("run causal --shape 1") == "tilewright run: --shape 1: 1 number; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
+  CHECK(refusal("run causal --shape ''") == "tilewright run: --shape: an empty value; leave the option out, or say what is meant; see tilewright run --help\n");
+  for (const char *seed : {"-1", "18446744073709551616", "x"})
+    CHECK(refusal("run causal" + shape + " --seed " + seed) == fmt::format("tilewright run: --seed {}: expected a whole number from 0 to 18446744073709551615\n", seed));
+  CHECK(refusal("run causal" + shape + " --scalar x=1 --scalar x=2") == "tilewright run: --scalar x: 'x' is given twice\n");
   CHECK(refusal("run causal --shape 1,2") == "tilewright run: --shape 1,2: 2 numbers; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
   CHECK(refusal("run causal --shape 1,2,x,4,4,8") == "tilewright run: --shape 1,2,x,4,4,8: 'x' is no whole number; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
   CHECK(refusal("run causal --shape 1,2,1,-4,4,8") == "tilewright run: --shape 1,2,1,-4,4,8: -4 is no length; lengths count from 0\n");
@@ -48,6 +54,7 @@ TEST_CASE("what is missing or does not go together") {
   CHECK(refusal("run causal") == "tilewright run: give either --shape B,H,Hkv,Sq,Skv,D[,Dv] for random inputs, or --q, --k and --v for inputs from files\n");
   CHECK(refusal("run causal --q x.npy") == "tilewright run: --k is missing: inputs from files need --q, --k and --v\n");
   CHECK(refusal("run causal" + shape + " --capture slopes=x.npy") == "tilewright run: --capture goes with --q, --k and --v; with --shape all inputs are random\n");
+  CHECK(refusal("run causal" + shape + " --on evaluate --schedule 'block=q q=8 k=8 d=8 e=8'") == "tilewright run: --schedule goes with --on cpu; evaluate() takes none\n");
   CHECK(refusal("compile causal --emit tile") == "tilewright compile: --emit tile needs --head-dim D[,Dv]: a kernel is made for one head dim\n");
   CHECK_THAT(refusal("compile causal --head-dim 64 --emit host --target h200"),
              Catch::StartsWith("tilewright compile: --emit host --target h200: the host code is what the CPU target makes; NVIDIA H200 SXM has no code generator yet"));
@@ -82,12 +89,45 @@ TEST_CASE("files") {
   CHECK(with("causal", "none.npy", "k.npy", "k.npy") == fmt::format("tilewright run: cannot read {}: No such file or directory\n", folder / "none.npy"));
   CHECK_THAT(with("causal", "broken.npy", "k.npy", "k.npy"), Catch::Contains("broken.npy: at byte 6: version 32 of the format; expected 1, 2 or 3"));
   CHECK_THAT(with("causal", "q.npy", "flat.npy", "k.npy"), Catch::Contains("flat.npy has 2 dimensions, [4, 8]; tensor 'K' has 4\n"));
-  CHECK_THAT(with("causal", "bits.npy", "k.npy", "k.npy"), Catch::Contains("bits.npy holds u2, no float; say what it is to be: --dtype f16, bf16, f32 or f64\n"));
-  CHECK(with("causal", "q.npy", "k.npy", "short.npy") == "tilewright run: axis 'k' is 4 long along dimension 2 of 'K' and 3 along dimension 2 of 'V'; they must agree\n");
+  CHECK_THAT(with("causal", "bits.npy", "k.npy", "k.npy"), Catch::EndsWith("bits.npy holds u2, which is read as bf16 only: say --dtype bf16\n"));
+  CHECK(with("causal", "q.npy", "k.npy", "short.npy") ==
+        fmt::format("tilewright run: axis 'k' is 4 long along dimension 2 of --k {} and 3 along dimension 2 of --v {}; they must agree\n", folder / "k.npy", folder / "short.npy"));
   CHECK(with("alibi", "q.npy", "k.npy", "k.npy") == "tilewright run: variant 'alibi' reads tensor 'slopes' too; give it: --capture slopes=FILE.npy\n");
-  CHECK_THAT(with("alibi", "q.npy", "k.npy", "k.npy", "--capture slopes=" + (folder / "slopes.npy")), Catch::Contains("axis 'h'") && Catch::Contains("'slopes'"));
+  CHECK(with("alibi", "q.npy", "k.npy", "k.npy", "--capture slopes=" + (folder / "slopes.npy")) ==
+        fmt::format("tilewright run: axis 'h' is 2 long along dimension 1 of --q {} and 3 along dimension 0 of --capture slopes={}; they must agree\n", folder / "q.npy", folder / "slopes.npy"));
   CHECK_THAT(with("causal", "q.npy", "k.npy", "k.npy", "--capture slopes=" + (folder / "slopes.npy")), Catch::Contains("variant 'causal' reads no tensor of that name; it reads Q, K and V only"));
   CHECK(with("causal", "q.npy", "k.npy", "k.npy", "--capture slopes") == "tilewright run: --capture slopes: expected NAME=FILE.npy\n");
+  CHECK(with("alibi", "q.npy", "k.npy", "k.npy", fmt::format("--capture slopes={0} --capture slopes={0}", folder / "slopes.npy")) == "tilewright run: --capture slopes: 'slopes' is given twice\n");
+  CHECK(with("causal", "q.npy", "k.npy", "k.npy", "--seed 3") == "tilewright run: --seed goes with --shape; inputs from files are not random\n");
+  CHECK(with("causal", "q.npy", "k.npy", "k.npy", "--out " + (folder / "./k.npy")) == fmt::format("tilewright run: --out {}: that is the file of --k too; name another\n", folder / "./k.npy"));
+}
+
+TEST_CASE("a source without an end is read no further than the header says") {
+  Folder folder;
+  folder.write("q.npy", formatNpy({"f4", {1, 1, 2, 8}, std::string(64, '\0')}));
+  auto from = [&](const std::string &q) { return fmt::format("run causal --q {} --k {} --v {}", q, folder / "q.npy", folder / "q.npy"); };
+  CHECK(refusal(from("/dev/zero")) == "tilewright run: /dev/zero: at byte 0: no .npy file: expected it to begin with \\x93NUMPY\n");
+  const std::string pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  REQUIRE(std::system(fmt::format("(cat {}; yes) >{} 2>/dev/null &", folder / "q.npy", pipe).c_str()) == 0);
+  CHECK(refusal(from(pipe)) == fmt::format("tilewright run: {}: at byte 192: more than the array: f4 [1, 1, 2, 8] has 64 bytes of data, there are more\n", pipe));
+  REQUIRE(std::system(fmt::format("cat {} >{} &", folder / "q.npy", pipe).c_str()) == 0);
+  CHECK(ran(from(pipe)).status == 0);
+}
+
+TEST_CASE("outputs are written both or neither, and never over another file of the run") {
+  Folder folder;
+  const std::string a = folder / "a.npy", run = "run causal" + shape;
+  auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path), {}); };
+  CHECK(refusal(fmt::format("{} --out {} --lse {}", run, a, folder / "./a.npy")) == fmt::format("tilewright run: --lse {}: that is the file of --out too; name another\n", folder / "./a.npy"));
+  CHECK(refusal(fmt::format("{} --out {} --lse /proc/no/b.npy", run, a)) == "tilewright run: cannot write /proc/no/b.npy: No such file or directory\n");
+  CHECK(refusal(fmt::format("{} --out {} --lse /dev/full", run, a)) == "tilewright run: cannot write /dev/full: No space left on device\n");
+  CHECK(refusal(fmt::format("{} --out {} --lse /tmp", run, a)) == "tilewright run: cannot write /tmp: Is a directory\n");
+  CHECK(refusal(run + " --out -") == "tilewright run: --out -: stdout takes the report; name a file\n");
+  CHECK(refusal(run + " --lse ''") == "tilewright run: --lse: an empty value; leave the option out, or say what is meant; see tilewright run --help\n");
+  CHECK(files() == 0);
+  CHECK(ran(fmt::format("{} --out {} --lse {}", run, a, folder / "b.npy")).status == 0);
+  CHECK(files() == 2);
 }
 
 TEST_CASE("places that cannot be written") {

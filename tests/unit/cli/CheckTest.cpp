@@ -27,6 +27,28 @@ TEST_CASE("a result within rounding is right, one beyond is not") {
   CHECK(c("O").wrong.substr(0, 28) == "too far off at [0, 0, 0, 3]:");
 }
 
+TEST_CASE("however large the scores, O is held to 5% of the largest |V|") {
+  Problem problem = randomProblem("plain", Type::f32, {1, 1, 1, 3, 5, 8, 8}, 1);
+  for (const char *name : {"Q", "K"})
+    for (double &x : problem.inputs.tensors[name].data)
+      x *= 5000;
+  const auto expected = oracle(problem);
+  auto result = expected;
+  Comparison c = compare(problem, "O", result.at("O"), expected.at("O"));
+  CHECK(c.isRight);
+  CHECK(c.limited == 3 * 8);
+  CHECK(compare(problem, "lse", result.at("lse"), expected.at("lse")).limited == 0);
+  double largest = 0;
+  for (std::size_t key = 0; key < 5; ++key)
+    largest = std::max(largest, std::abs(problem.inputs.tensors["V"].data[key * 8 + 2]));
+  result["O"].data[2] += 0.049 * largest;
+  CHECK(compare(problem, "O", result.at("O"), expected.at("O")).isRight);
+  result["O"].data[2] += 0.003 * largest;
+  c = compare(problem, "O", result.at("O"), expected.at("O"));
+  CHECK_FALSE(c.isRight);
+  CHECK(c.tolerance == Approx(0.05 * largest).epsilon(1e-4));
+}
+
 TEST_CASE("row 7: NaN fails the check unless it is in both") {
   Checked c;
   SECTION("in the result") {
