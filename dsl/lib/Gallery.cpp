@@ -86,7 +86,7 @@ void checkNumbers(std::string_view variant, const Entry &entry, const Part &part
     throw std::invalid_argument("variant '" + std::string(variant) + "': " + part.name + why);
   };
   if (part.numbers.size() != entry.defaults.size())
-    refuse(" takes " + std::to_string(entry.defaults.size()) + " numbers, got " + std::to_string(part.numbers.size()) + (entry.defaults.empty() ? "; leave the parentheses out" : ""));
+    refuse(" takes " + std::to_string(entry.defaults.size()) + (entry.defaults.size() == 1 ? " number, got " : " numbers, got ") + std::to_string(part.numbers.size()) + (entry.defaults.empty() ? "; leave the parentheses out" : ""));
   if (part.name == "window")
     for (double n : part.numbers)
       if (!(n >= -1 && n <= 2147483647.0 && n == double(int(n))))
