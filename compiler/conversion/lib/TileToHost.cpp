@@ -25,24 +25,6 @@ void dropPromises(func::FuncOp kernel) {
   });
 }
 
-// The table 0, 1, 2, … along an axis is made of the lanes' numbers: no memory is read for it.
-void spellRamps(func::FuncOp kernel) {
-  kernel.walk([](arith::ConstantOp constant) {
-    auto numbers = dyn_cast<DenseFPElementsAttr>(constant.getValue());
-    auto type = dyn_cast<RankedTensorType>(constant.getType());
-    if (!numbers || !type || type.getRank() != 1 || numbers.isSplat())
-      return;
-    for (auto [i, number] : llvm::enumerate(numbers.getValues<APFloat>()))
-      if (number.convertToDouble() != double(i))
-        return;
-    OpBuilder b(constant);
-    Value zero = arith::ConstantIntOp::create(b, constant.getLoc(), 0, 32);
-    Value positions = tile::PositionsOp::create(b, constant.getLoc(), tile::withElement(type, b.getI32Type()), zero);
-    constant.replaceAllUsesWith(arith::SIToFPOp::create(b, constant.getLoc(), type, positions).getResult());
-    constant.erase();
-  });
-}
-
 // fma(x, y, dot) = x·y + dot, so that the dot can start from x·y.
 void spellSums(func::FuncOp kernel) {
   kernel.walk([](math::FmaOp fma) {
@@ -106,7 +88,6 @@ struct TileToHost : impl::TileToHostBase<TileToHost> {
 
   LogicalResult lower(func::FuncOp kernel) {
     dropPromises(kernel);
-    spellRamps(kernel);
     spellSums(kernel);
     widenOperands(kernel);
     if (failed(checkForm(kernel)))
