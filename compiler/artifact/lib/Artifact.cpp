@@ -16,28 +16,36 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AxisBinding, tensor, dimension)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AxisFacts, name, role, width, bindings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexFacts, tensor, dimension, index, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RequirementFacts, condition, message)
+using FieldKind = ParameterField::Kind;
+NLOHMANN_JSON_SERIALIZE_ENUM(ParameterField::Kind, {{FieldKind::map, "map"}, {FieldKind::pointer, "pointer"}, {FieldKind::stride, "stride"},
+  {FieldKind::extent, "extent"}, {FieldKind::scalar, "scalar"}, {FieldKind::blocks, "blocks"}, {FieldKind::frees, "frees"},
+  {FieldKind::group, "group"}, {FieldKind::items, "items"}, {FieldKind::counters, "counters"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapDimension, dimension, chunk, size, box)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ParameterField, kind, name, tensor, type, dimension, dimensions, swizzle)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, freeAxes, threads, sharedBytes, blocksPerSM, counters, grouped, ringTensors)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers, spillBytes, stackBytes, staticSharedBytes, remarks)
 
 namespace {
-constexpr std::string_view magic = "tilewright artifact 2\n";
+constexpr std::string_view magic = "tilewright artifact 3\n";
 }
 
 std::string serialise(const Artifact &a) {
   Json facts = {{"program", a.program}, {"target", a.target}, {"schedule", a.schedule}, {"entry", a.entry},
                 {"parameters", a.parameters}, {"axes", a.axes}, {"indices", a.indices}, {"requirements", a.requirements},
-                {"limit", a.limit}, {"scratchBytes", a.scratchBytes}, {"heaviestLast", a.heaviestLast}, {"codeBytes", a.code.size()}};
-  return std::string(magic) + facts.dump() + "\n" + a.code;
+                {"limit", a.limit}, {"scratchBytes", a.scratchBytes}, {"heaviestLast", a.heaviestLast}, {"launch", a.launch}, {"resources", a.resources}, {"sourceBytes", a.source.size()}, {"codeBytes", a.code.size()}};
+  return std::string(magic) + facts.dump() + "\n" + a.source + a.code;
 }
 
 Artifact parseArtifact(std::string_view bytes) {
   auto refuse = [](const std::string &why) -> std::runtime_error { return std::runtime_error("not an artifact of this version: " + why); };
   if (bytes.substr(0, magic.size()) != magic)
-    throw refuse("expected it to start with \"tilewright artifact 2\"");
+    throw refuse("expected it to start with \"tilewright artifact 3\"");
   bytes.remove_prefix(magic.size());
   std::size_t end = bytes.find('\n');
   if (end == bytes.npos)
     throw refuse("its facts are cut short");
   Artifact a;
-  std::size_t codeBytes = 0;
+  std::size_t sourceBytes = 0, codeBytes = 0;
   try {
     Json facts = Json::parse(bytes.substr(0, end));
     facts.at("program").get_to(a.program);
@@ -51,13 +59,18 @@ Artifact parseArtifact(std::string_view bytes) {
     facts.at("limit").get_to(a.limit);
     facts.at("scratchBytes").get_to(a.scratchBytes);
     facts.at("heaviestLast").get_to(a.heaviestLast);
+    facts.at("launch").get_to(a.launch);
+    facts.at("resources").get_to(a.resources);
+    facts.at("sourceBytes").get_to(sourceBytes);
     facts.at("codeBytes").get_to(codeBytes);
   } catch (const Json::exception &error) {
     throw refuse(error.what());
   }
-  a.code = std::string(bytes.substr(end + 1));
-  if (a.code.size() != codeBytes)
-    throw refuse("it holds " + std::to_string(a.code.size()) + " bytes of code, its facts say " + std::to_string(codeBytes));
+  bytes.remove_prefix(end + 1);
+  if (bytes.size() != sourceBytes + codeBytes)
+    throw refuse("it holds " + std::to_string(bytes.size()) + " bytes of source and code, its facts say " + std::to_string(sourceBytes + codeBytes));
+  a.source = std::string(bytes.substr(0, sourceBytes));
+  a.code = std::string(bytes.substr(sourceBytes));
   return a;
 }
 

@@ -1,5 +1,6 @@
 // What a compiled kernel is: code, and the facts by which it is checked and launched. Plain data.
 #pragma once
+#include "tilewright/artifact/DeviceFacts.h"
 #include "tilewright/artifact/Expression.h"
 #include <cstdint>
 #include <string>
@@ -64,7 +65,10 @@ struct Artifact {
   std::int64_t limit = std::int64_t(1) << 30;   // no extent and no integer scalar may pass it: indices are computed in i32
   std::int64_t scratchBytes = 0;    // working memory of one item that runs
   bool heaviestLast = false;        // items with a larger block coordinate do more work
-  std::string code;                 // an object file (host)
+  LaunchFacts launch;               // a GPU's
+  ResourceFacts resources;          // a GPU's, once assembled
+  std::string source;               // CUDA text without the templates (GPU)
+  std::string code;                 // an object file (host), a cubin (GPU; empty until assembled)
 };
 
 /// A self-describing byte string; `parseArtifact` reads it back and throws std::runtime_error where
