@@ -18,10 +18,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexFacts, tensor, dimension, index, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RequirementFacts, condition, message)
 using FieldKind = ParameterField::Kind;
 NLOHMANN_JSON_SERIALIZE_ENUM(ParameterField::Kind, {{FieldKind::map, "map"}, {FieldKind::pointer, "pointer"}, {FieldKind::stride, "stride"},
-  {FieldKind::extent, "extent"}, {FieldKind::scalar, "scalar"}, {FieldKind::blocks, "blocks"}, {FieldKind::frees, "frees"},
+  {FieldKind::extent, "extent"}, {FieldKind::length, "length"}, {FieldKind::scalar, "scalar"}, {FieldKind::blocks, "blocks"}, {FieldKind::frees, "frees"},
   {FieldKind::group, "group"}, {FieldKind::items, "items"}, {FieldKind::counters, "counters"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapDimension, dimension, chunk, size, box)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ParameterField, kind, name, tensor, type, dimension, dimensions, swizzle)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ParameterField, kind, name, axis, tensor, type, dimension, dimensions, swizzle)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, freeAxes, threads, sharedBytes, blocksPerSM, counters, grouped, ringTensors)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers, spillBytes, stackBytes, staticSharedBytes, remarks)
 
@@ -32,7 +32,7 @@ constexpr std::string_view magic = "tilewright artifact 3\n";
 std::string serialise(const Artifact &a) {
   Json facts = {{"program", a.program}, {"target", a.target}, {"schedule", a.schedule}, {"entry", a.entry},
                 {"parameters", a.parameters}, {"axes", a.axes}, {"indices", a.indices}, {"requirements", a.requirements},
-                {"limit", a.limit}, {"scratchBytes", a.scratchBytes}, {"heaviestLast", a.heaviestLast}, {"launch", a.launch}, {"resources", a.resources}, {"sourceBytes", a.source.size()}, {"codeBytes", a.code.size()}};
+                {"limit", a.limit}, {"scratchBytes", a.scratchBytes}, {"heaviestLast", a.heaviestLast}, {"launch", a.launch}, {"resources", a.resources}, {"instructions", a.instructions}, {"sourceBytes", a.source.size()}, {"codeBytes", a.code.size()}};
   return std::string(magic) + facts.dump() + "\n" + a.source + a.code;
 }
 
@@ -61,6 +61,7 @@ Artifact parseArtifact(std::string_view bytes) {
     facts.at("heaviestLast").get_to(a.heaviestLast);
     facts.at("launch").get_to(a.launch);
     facts.at("resources").get_to(a.resources);
+    facts.at("instructions").get_to(a.instructions);
     facts.at("sourceBytes").get_to(sourceBytes);
     facts.at("codeBytes").get_to(codeBytes);
   } catch (const Json::exception &error) {

@@ -12,12 +12,13 @@
 #include "mlir/Transforms/Passes.h"
 #include "tilewright/conversion/HostObject.h"
 #include "tilewright/conversion/Passes.h"
+#include "tilewright/ir/Device.h"
 #include "tilewright/transforms/Passes.h"
 
 namespace tw::cli {
 int opt(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<tile::TileDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+  registry.insert<device::DeviceDialect, tile::TileDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                   mlir::vector::VectorDialect>();
   registerTilewrightTransformsPasses();

@@ -67,6 +67,7 @@ struct Artifact {
   bool heaviestLast = false;        // items with a larger block coordinate do more work
   LaunchFacts launch;               // a GPU's
   ResourceFacts resources;          // a GPU's, once assembled
+  std::vector<std::string> instructions;   // that the source needs specialised: `wgmma_ss BF16 128 1` (name, type, N, B transposed)
   std::string source;               // CUDA text without the templates (GPU)
   std::string code;                 // an object file (host), a cubin (GPU; empty until assembled)
 };

@@ -21,8 +21,9 @@ struct ParameterField {
     map,        // a tensor map of `tensor`: `dimensions`, `swizzle`; elements outside read as 0
     pointer,    // the address of `tensor`
     stride,     // i64: the stride of dimension `dimension` of `tensor`, in elements
-    extent,     // i32: the length of axis `name`
-    scalar,     // the run-time scalar `name`, of `type`
+    extent,     // i32: the length of axis `axis`
+    length,     // i32: the length of dimension `dimension` of `tensor`
+    scalar,     // the run-time scalar `axis`, of `type`
     blocks,     // i32: tiles of the block axis
     frees,      // i32: points of the free axes, all together
     group,      // i32: points of the free axes that one group of items holds (LaunchFacts::grouped)
@@ -30,10 +31,11 @@ struct ParameterField {
     counters    // the address of `LaunchFacts::counters` zeroed i32 in the workspace
   };
   Kind kind = Kind::extent;
-  std::string name;         // of the field in the source text, and of the axis or scalar
+  std::string name;         // of the field in the source text
+  std::string axis = {};    // extent, scalar: what the program calls it
   std::string tensor = {};  // map, pointer, stride
   std::string type = {};    // map, pointer, scalar: f16 bf16 f32 f64 i32 i64 bool
-  int dimension = 0;        // stride
+  int dimension = 0;        // stride, length
   std::vector<MapDimension> dimensions = {};   // map
   int swizzle = 128;        // map: bytes over which 16-byte pieces are permuted (0 or 128)
 };

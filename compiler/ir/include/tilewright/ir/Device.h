@@ -1,0 +1,34 @@
+// The device dialect in C++.
+#pragma once
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "tilewright/ir/DeviceDialect.h.inc"
+#include "tilewright/ir/DeviceEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "tilewright/ir/DeviceAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "tilewright/ir/DeviceTypes.h.inc"
+#define GET_OP_CLASSES
+#include "tilewright/ir/DeviceOps.h.inc"
+
+namespace tw::device {
+
+/// The type of one element of registers.
+mlir::Type elementOf(mlir::Type registers);
+/// The columns that registers span; 0 for rows.
+int64_t widthOf(mlir::Type registers);
+/// The barriers on which a cursor stands.
+BarriersOp barriersOf(mlir::Value cursor);
+/// The consumers' role of a kernel, or the producer's.
+ConsumersOp consumersOf(KernelOp kernel);
+ProducerOp producerOf(KernelOp kernel);
+
+} // namespace tw::device

@@ -1,0 +1,387 @@
+// Operations of the device dialect.
+#ifndef TILEWRIGHT_DEVICE_OPS
+#define TILEWRIGHT_DEVICE_OPS
+
+include "tilewright/ir/DeviceDialect.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Device_Op<string m, list<Trait> traits = []> : Op<Device_Dialect, m, traits>;
+
+//===--- the kernel and its roles ----------------------------------------------------------------===//
+
+def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, NoTerminator, SingleBlock, Symbol]> {
+  let summary = "the program of one thread block";
+  let description = [{
+    Declarations, one `device.producer`, one `device.consumers`. A block has 128 threads for the producer's
+    warpgroup and 128 for each consumer warpgroup. `block`, `width` and `free` say how the items are
+    counted: tiles of the axis `block`, `width` elements each, times the points of the axes `free`.
+    `grouped`: items come in groups of free points whose rings' tensors fit the level-2 cache.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$arch, StrAttr:$block, I64Attr:$width, StrArrayAttr:$free,
+                       UnitAttr:$grouped, OptionalAttr<I64Attr>:$sharedBytes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $arch `items` $block $width `of` $free (`grouped` $grouped^)? (`shared` $sharedBytes^)? attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t threads();      // of the block
+  }];
+}
+
+def Device_ProducerOp : Device_Op<"producer", [HasParent<"KernelOp">, NoTerminator, SingleBlock]> {
+  let summary = "what one thread of the first warpgroup does: it copies tiles into rings";
+  let arguments = (ins I64Attr:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`registers` $registers attr-dict-with-keyword $body";
+}
+
+def Device_ConsumersOp : Device_Op<"consumers", [HasParent<"KernelOp">, NoTerminator, SingleBlock]> {
+  let summary = "what every thread of `warpgroups` warpgroups does";
+  let arguments = (ins I64Attr:$warpgroups, I64Attr:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$warpgroups `registers` $registers attr-dict-with-keyword $body";
+}
+
+//===--- parameters: fields of the parameter struct, in their order --------------------------------===//
+
+def Device_TensorMapOp : Device_Op<"tensor_map", [Pure, HasParent<"KernelOp">]> {
+  let summary = "a tensor map parameter";
+  let description = [{
+    Dimensions fastest first; for each one the tensor's dimension that it walks, the elements of a chunk (0: single
+    elements), how many there are where the build fixes it (0: as the tensor is long), and how many one copy takes.
+    ```mlir
+    // K [B, H, S, 128], 64 rows and both chunks of 64 columns in one copy
+    %K = device.tensor_map "K" bf16 dimensions [3, 2, 3, 1, 0] chunks [0, 0, 64, 0, 0] sizes [64, 0, 2, 0, 0] box [64, 64, 2, 1, 1] swizzle 128
+    ```
+  }];
+  let arguments = (ins StrAttr:$tensor, TypeAttr:$element, DenseI64ArrayAttr:$dimensions, DenseI64ArrayAttr:$chunks,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$box, I64Attr:$swizzle);
+  let results = (outs Device_MapType:$result);
+  let assemblyFormat = "$tensor $element `dimensions` $dimensions `chunks` $chunks `sizes` $sizes `box` $box `swizzle` $swizzle attr-dict";
+  let hasVerifier = 1;
+}
+def Device_TensorOp : Device_Op<"tensor", [Pure, HasParent<"KernelOp">]> {
+  let summary = "the address of a tensor";
+  let arguments = (ins StrAttr:$tensor);
+  let results = (outs Device_PointerType:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($result)";
+}
+def Device_StrideOp : Device_Op<"stride", [Pure, HasParent<"KernelOp">]> {
+  let summary = "the stride of a dimension of a tensor, in elements";
+  let arguments = (ins StrAttr:$tensor, I64Attr:$dimension);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$tensor $dimension attr-dict";
+}
+def Device_ExtentOp : Device_Op<"extent", [Pure, HasParent<"KernelOp">]> {
+  let summary = "the length of an axis";
+  let arguments = (ins StrAttr:$axis);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$axis attr-dict";
+}
+def Device_DimensionOp : Device_Op<"dimension", [Pure, HasParent<"KernelOp">]> {
+  let summary = "the length of a dimension of a tensor";
+  let arguments = (ins StrAttr:$tensor, I64Attr:$dimension);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$tensor $dimension attr-dict";
+}
+def Device_ScalarOp : Device_Op<"scalar", [Pure, HasParent<"KernelOp">]> {
+  let summary = "a run-time scalar of the program";
+  let arguments = (ins StrAttr:$name);
+  let results = (outs AnyTypeOf<[I32, F32]>:$result);
+  let assemblyFormat = "$name attr-dict `:` type($result)";
+}
+def Device_CountOp : Device_Op<"count", [Pure, HasParent<"KernelOp">]> {
+  let summary = "how many items, tiles of the block axis, free points, or free points a group there are";
+  let arguments = (ins Device_CountAttr:$what);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$what attr-dict";
+}
+def Device_CountersOp : Device_Op<"counters", [Pure, HasParent<"KernelOp">]> {
+  let summary = "`number` i32 counters in the launch's workspace, 0 before and after every launch";
+  let arguments = (ins I64Attr:$number);
+  let results = (outs Device_PointerType:$result);
+  let assemblyFormat = "$number attr-dict `:` type($result)";
+}
+
+//===--- shared memory -----------------------------------------------------------------------------===//
+
+def Device_RingOp : Device_Op<"ring", [HasParent<"KernelOp">]> {
+  let summary = "declares tiles in shared memory; `offset` is set by device-lay-out-memory";
+  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Device_RingType:$result);
+  let assemblyFormat = "$name (`offset` $offset^)? attr-dict `:` type($result)";
+}
+def Device_BarriersOp : Device_Op<"barriers", [HasParent<"KernelOp">]> {
+  let summary = "declares full and empty barriers; a slot is empty after `releases` releases";
+  let description = [{
+    A full barrier completes when the producer has armed it once and all bytes it was armed for have
+    arrived. Every consumer warp releases a slot once. `offset` is that of the first of 2 · slots barriers of 8 bytes: all
+    full ones, then all empty ones.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$releases, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Device_BarriersType:$result);
+  let assemblyFormat = "$name `releases` $releases (`offset` $offset^)? attr-dict `:` type($result)";
+}
+def Device_MailboxOp : Device_Op<"mailbox", [HasParent<"KernelOp">]> {
+  let summary = "declares numbers in shared memory";
+  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Device_MailboxType:$result);
+  let assemblyFormat = "$name (`offset` $offset^)? attr-dict `:` type($result)";
+}
+
+//===--- rings -------------------------------------------------------------------------------------===//
+
+def Device_CursorOp : Device_Op<"cursor"> {
+  let summary = "declares a cursor at slot 0";
+  let description = [{
+    `phase` is the parity that the first wait asks for: 0 for who waits for full slots, 1 for who waits for
+    empty ones (all are, at first). A trailing cursor only releases and advances.
+  }];
+  let arguments = (ins StrAttr:$name, Device_BarriersType:$barriers, I64Attr:$phase, UnitAttr:$trailing);
+  let results = (outs Device_CursorType:$result);
+  let assemblyFormat = "$name `on` $barriers `phase` $phase (`trailing` $trailing^)? attr-dict `:` type($barriers)";
+  let hasVerifier = 1;
+}
+def Device_AcquireOp : Device_Op<"acquire"> {
+  let summary = "producer: waits until the slot is empty, then arms its full barrier for `bytes` (0: a later device.post fills it)";
+  let arguments = (ins Device_CursorType:$cursor, I64Attr:$bytes);
+  let assemblyFormat = "$cursor `bytes` $bytes attr-dict";
+}
+def Device_CopyOp : Device_Op<"copy"> {
+  let summary = "producer: copies a box of a tensor into the slot, from `column` on; arrives at the slot's full barrier";
+  let description = [{
+    `coordinates` are those of the map's dimensions, fastest first, in the map's units. `column`, a multiple of
+    64, is the first column of the tile that the box fills.
+  }];
+  let arguments = (ins Device_MapType:$map, Variadic<I32>:$coordinates, Device_RingType:$ring, Device_CursorType:$cursor, DefaultValuedAttr<I64Attr, "0">:$column);
+  let assemblyFormat = "$map `[` $coordinates `]` `to` $ring `at` $cursor (`column` $column^)? attr-dict `:` type($ring)";
+  let hasVerifier = 1;
+}
+def Device_AdvanceOp : Device_Op<"advance"> {
+  let summary = "the next slot; the phase turns after the last one";
+  let arguments = (ins Device_CursorType:$cursor);
+  let assemblyFormat = "$cursor attr-dict";
+}
+def Device_AwaitOp : Device_Op<"await"> {
+  let summary = "consumer: waits until the slot is full";
+  let arguments = (ins Device_CursorType:$cursor);
+  let assemblyFormat = "$cursor attr-dict";
+}
+def Device_ReleaseOp : Device_Op<"release"> {
+  let summary = "consumer: gives the slot back, once a warp";
+  let arguments = (ins Device_CursorType:$cursor);
+  let assemblyFormat = "$cursor attr-dict";
+}
+
+//===--- items -------------------------------------------------------------------------------------===//
+
+def Device_BlockIndexOp : Device_Op<"block_index", [Pure]> {
+  let summary = "the number of this thread block";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+def Device_GridSizeOp : Device_Op<"grid_size", [Pure]> {
+  let summary = "how many thread blocks there are";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+def Device_DrawOp : Device_Op<"draw"> {
+  let summary = "producer: the next item that no block has drawn: counter 0, counted up, plus the grid size";
+  let arguments = (ins Device_PointerType:$counters);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$counters attr-dict `:` type($counters)";
+}
+def Device_RetireOp : Device_Op<"retire"> {
+  let summary = "producer: this block draws no more; the last one sets the counters back to 0";
+  let arguments = (ins Device_PointerType:$counters);
+  let assemblyFormat = "$counters attr-dict `:` type($counters)";
+}
+def Device_PostOp : Device_Op<"post"> {
+  let summary = "producer: writes a number into the slot of a mailbox and fills it";
+  let arguments = (ins I32:$value, Device_MailboxType:$mailbox, Device_CursorType:$cursor);
+  let assemblyFormat = "$value `to` $mailbox `at` $cursor attr-dict `:` type($mailbox)";
+}
+def Device_ReadPostOp : Device_Op<"read_post"> {
+  let summary = "consumer: the number in the slot, for all lanes of a warp";
+  let arguments = (ins Device_MailboxType:$mailbox, Device_CursorType:$cursor);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$mailbox `at` $cursor attr-dict `:` type($mailbox)";
+}
+
+//===--- a thread's place and registers ------------------------------------------------------------===//
+
+def Device_RowOffsetOp : Device_Op<"row_offset", [Pure]> {
+  let summary = "the first of the thread's two rows, counted from the first row of the block's tile; the other one is 8 further";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+def Device_ColumnOffsetOp : Device_Op<"column_offset", [Pure]> {
+  let summary = "the thread's first column in a fragment: 2 · (lane mod 4)";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+def Device_RegistersOp : Device_Op<"registers"> {
+  let summary = "declares registers: a fragment, a dot operand, or a value for each row";
+  let arguments = (ins StrAttr:$name);
+  let results = (outs AnyTypeOf<[Device_FragmentType, Device_OperandType, Device_RowsType]>:$result);
+  let assemblyFormat = "$name attr-dict `:` type($result)";
+}
+def Device_FillOp : Device_Op<"fill"> {
+  let summary = "sets every element";
+  let arguments = (ins AnyTypeOf<[Device_FragmentType, Device_RowsType]>:$registers, AnyTypeOf<[F32, I32, I1, I64]>:$value);
+  let assemblyFormat = "$registers `with` $value attr-dict `:` type($registers) `,` type($value)";
+  let hasVerifier = 1;
+}
+
+//===--- work on elements --------------------------------------------------------------------------===//
+
+def Device_EachRowOp : Device_Op<"each_row", [NoTerminator, SingleBlock]> {
+  let summary = "its body for each of the thread's two rows";
+  let description = [{
+    Inside, `device.get` and `device.set` of rows mean the present row, and `device.row` tells which one it is.
+    A `device.each_element` inside runs over the elements of that row.
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+}
+def Device_EachElementOp : Device_Op<"each_element", [NoTerminator, SingleBlock]> {
+  let summary = "its body for each of the thread's elements of a fragment that is `width` columns wide";
+  let description = [{
+    Inside, `device.get` and `device.set` mean the present element of a fragment, and the row it stands in of rows.
+    Elements are independent: their order is not said.
+  }];
+  let arguments = (ins I64Attr:$width);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$width attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+def Device_RowOp : Device_Op<"row"> {
+  let summary = "the present row's distance from the thread's first one: 0 or 8";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+def Device_ColumnOp : Device_Op<"column"> {
+  let summary = "the present element's distance from the thread's first column, a constant once the loop is unrolled";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+def Device_GetOp : Device_Op<"get"> {
+  let summary = "reads the present element or row";
+  let arguments = (ins AnyTypeOf<[Device_FragmentType, Device_RowsType]>:$registers);
+  let results = (outs AnyTypeOf<[F32, I32, I1, I64]>:$result);
+  let assemblyFormat = "$registers attr-dict `:` type($registers) `->` type($result)";
+  let hasVerifier = 1;
+}
+def Device_SetOp : Device_Op<"set"> {
+  let summary = "writes the present element or row";
+  let arguments = (ins AnyTypeOf<[F32, I32, I1, I64]>:$value, AnyTypeOf<[Device_FragmentType, Device_RowsType]>:$registers);
+  let assemblyFormat = "$value `in` $registers attr-dict `:` type($value) `,` type($registers)";
+  let hasVerifier = 1;
+}
+def Device_CombineOp : Device_Op<"combine"> {
+  let summary = "reduces a value of each element of a row; when the loop has ended, `rows` holds the result";
+  let description = [{
+    `lanes`: only over the elements of this thread (the four threads of a quad hold a part each); else over the whole row.
+    Max and min propagate NaN.
+  }];
+  let arguments = (ins Device_CombineAttr:$kind, AnyTypeOf<[F32, I32]>:$value, Device_RowsType:$rows, UnitAttr:$lanes);
+  let assemblyFormat = "$kind $value `into` $rows (`lanes` $lanes^)? attr-dict `:` type($value) `,` type($rows)";
+  let hasVerifier = 1;
+}
+def Device_JoinOp : Device_Op<"join"> {
+  let summary = "combines the parts that the threads of a quad hold of each row";
+  let arguments = (ins Device_CombineAttr:$kind, Device_RowsType:$rows);
+  let assemblyFormat = "$kind $rows attr-dict `:` type($rows)";
+}
+def Device_LoadColumnOp : Device_Op<"load_column"> {
+  let summary = "the present column's element of a column vector in shared memory, as f32 or i32";
+  let arguments = (ins Device_RingType:$ring, Device_CursorType:$cursor);
+  let results = (outs AnyTypeOf<[F32, I32]>:$result);
+  let assemblyFormat = "$ring `at` $cursor attr-dict `:` type($ring) `->` type($result)";
+  let hasVerifier = 1;
+}
+def Device_LoadOp : Device_Op<"load"> {
+  let summary = "an element of a tensor in global memory, as f32 or i32, where `inside` holds; else 0";
+  let arguments = (ins Device_PointerType:$pointer, I64:$offset, I1:$inside);
+  let results = (outs AnyTypeOf<[F32, I32]>:$result);
+  let assemblyFormat = "$pointer `[` $offset `]` `if` $inside attr-dict `:` type($pointer) `->` type($result)";
+}
+
+//===--- dots --------------------------------------------------------------------------------------===//
+
+def Device_MultiplyOp : Device_Op<"multiply"> {
+  let summary = "issues accumulator = or += left · right, asynchronously";
+  let description = [{
+    The left operand is an operand in registers, or the warpgroup's 64 rows of a tile, contracted along its columns.
+    The right one is a tile: [n, contracted], or [contracted, n] with `transposed`. `depth` is the contracted length,
+    a multiple of 16. Without `accumulate` the old accumulator does not count.
+  }];
+  let arguments = (ins Device_FragmentType:$accumulator, AnyTypeOf<[Device_OperandType, Device_RingType]>:$left, Optional<Device_CursorType>:$leftCursor,
+                       Device_RingType:$right, Device_CursorType:$rightCursor, I64Attr:$depth, UnitAttr:$transposed, UnitAttr:$accumulate);
+  let assemblyFormat = [{
+    $accumulator `,` $left (`at` $leftCursor^)? `,` $right `at` $rightCursor `depth` $depth (`transposed` $transposed^)? (`accumulate` $accumulate^)?
+    attr-dict `:` type($accumulator) `,` type($left) `,` type($right)
+  }];
+  let hasVerifier = 1;
+}
+def Device_FenceOp : Device_Op<"fence"> {
+  let summary = "orders earlier accesses of these registers before the dots that follow";
+  let arguments = (ins Variadic<AnyTypeOf<[Device_FragmentType, Device_OperandType]>>:$registers);
+  let assemblyFormat = "($registers^ `:` type($registers))? attr-dict";
+}
+def Device_CommitOp : Device_Op<"commit"> {
+  let summary = "closes a group of issued dots";
+  let assemblyFormat = "attr-dict";
+}
+def Device_WaitOp : Device_Op<"wait"> {
+  let summary = "waits until at most `pending` groups are in flight; `registers` are those that are then free";
+  let arguments = (ins I64Attr:$pending, Variadic<AnyTypeOf<[Device_FragmentType, Device_OperandType]>>:$registers);
+  let assemblyFormat = "$pending ($registers^ `:` type($registers))? attr-dict";
+}
+def Device_PackOp : Device_Op<"pack"> {
+  let summary = "rounds a fragment to 16 bit, as the left operand of a dot";
+  let arguments = (ins Device_FragmentType:$fragment, Device_OperandType:$operand);
+  let assemblyFormat = "$fragment `into` $operand attr-dict `:` type($fragment) `,` type($operand)";
+  let hasVerifier = 1;
+}
+def Device_RepeatOp : Device_Op<"repeat"> {
+  let summary = "a warp computes its 16 rows of left · right once more, by itself and at once";
+  let description = [{ `left` is a tile contracted along its columns, `right` is [n, contracted]. }];
+  let arguments = (ins Device_FragmentType:$result, Device_RingType:$left, Device_CursorType:$leftCursor, Device_RingType:$right, Device_CursorType:$rightCursor, I64Attr:$depth);
+  let assemblyFormat = "$result `,` $left `at` $leftCursor `,` $right `at` $rightCursor `depth` $depth attr-dict `:` type($result) `,` type($left) `,` type($right)";
+}
+def Device_AnyOp : Device_Op<"any"> {
+  let summary = "whether the condition holds in any lane of the warp";
+  let arguments = (ins I1:$condition);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$condition attr-dict";
+}
+def Device_TurnOp : Device_Op<"turn"> {
+  let summary = "consumer: waits for (or with `pass` gives on) the turn that goes round the warpgroups; `first` starts it";
+  let arguments = (ins UnitAttr:$first, UnitAttr:$pass);
+  let assemblyFormat = "(`first` $first^)? (`pass` $pass^)? attr-dict";
+}
+
+// Rows of one element type, which need not be written in the text.
+class Device_RowsOf<string size, string label> : Type<CPred<"::llvm::isa<::tw::device::RowsType>($_self) && ::llvm::cast<::tw::device::RowsType>($_self).getElement().isInteger(" # size # ")">,
+    "rows of " # label>, BuildableType<"::tw::device::RowsType::get($_builder.getContext(), $_builder.getIntegerType(" # size # "))">;
+def Device_OffsetRows : Device_RowsOf<"64", "i64">;
+def Device_InsideRows : Device_RowsOf<"1", "i1">;
+
+//===--- results -----------------------------------------------------------------------------------===//
+
+def Device_StoreTileOp : Device_Op<"store_tile"> {
+  let summary = "writes a fragment, rounded to the tensor's type: row r from pointer + offsets[r] on, where inside[r] holds, its first `columns` columns";
+  let description = [{ Columns lie side by side, `columns` is a multiple of 16 bytes, so is every row's address. }];
+  let arguments = (ins Device_FragmentType:$fragment, Device_PointerType:$pointer, Device_OffsetRows:$offsets, Device_InsideRows:$inside, I32:$columns);
+  let assemblyFormat = "$fragment `,` $pointer `[` $offsets `]` `if` $inside `columns` $columns attr-dict `:` type($fragment) `,` type($pointer)";
+}
+def Device_StoreRowsOp : Device_Op<"store_rows"> {
+  let summary = "writes a value for each row, rounded to the tensor's type, to pointer + offsets[r] where inside[r] holds";
+  let arguments = (ins Device_RowsType:$rows, Device_PointerType:$pointer, Device_OffsetRows:$offsets, Device_InsideRows:$inside);
+  let assemblyFormat = "$rows `,` $pointer `[` $offsets `]` `if` $inside attr-dict `:` type($rows) `,` type($pointer)";
+}
+#endif

@@ -1,0 +1,149 @@
+// What each operation of the device dialect must satisfy by itself. The protocol between them is checked by device-check-protocol.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "tilewright/ir/Device.h"
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "tilewright/ir/DeviceOps.cpp.inc"
+
+namespace tw::device {
+namespace {
+
+/// Inside a loop over rows or elements?
+bool hasPresentRow(Operation *op) { return op->getParentOfType<EachRowOp>() || op->getParentOfType<EachElementOp>(); }
+
+LogicalResult checkAccess(Operation *op, Type registers, Type value) {
+  if (elementOf(registers) != value)
+    return op->emitOpError() << "reads or writes " << value << ", but the registers hold " << elementOf(registers);
+  if (!hasPresentRow(op))
+    return op->emitOpError() << "stands outside of device.each_row and device.each_element: there is no present row";
+  auto loop = op->getParentOfType<EachElementOp>();
+  if (int64_t width = widthOf(registers); width && (!loop || int64_t(loop.getWidth()) != width))
+    return op->emitOpError() << "of a fragment " << width << " columns wide stands outside of a device.each_element of that width";
+  return success();
+}
+
+} // namespace
+
+LogicalResult KernelOp::verifyRegions() {
+  int producers = 0, consumers = 0;
+  for (Operation &op : getBody().front()) {
+    producers += isa<ProducerOp>(op);
+    consumers += isa<ConsumersOp>(op);
+  }
+  if (producers > 1 || consumers != 1)
+    return emitOpError() << "has " << producers << " producers and " << consumers << " sets of consumers; expected at most one and exactly one";
+  return success();
+}
+
+LogicalResult TensorMapOp::verify() {
+  std::size_t rank = getDimensions().size();
+  if (rank < 1 || rank > 5 || getChunks().size() != rank || getSizes().size() != rank || getBox().size() != rank)
+    return emitOpError() << "describes " << rank << " dimensions with " << getChunks().size() << " chunks, " << getSizes().size() << " sizes and " << getBox().size()
+                         << " box lengths; expected 1 to 5 of each";
+  for (int64_t n : getBox())
+    if (n < 1 || n > 256)
+      return emitOpError() << "copies " << n << " elements along a dimension; one copy takes 1 to 256";
+  if (getSwizzle() != 0 && getSwizzle() != 128)
+    return emitOpError() << "has a swizzle of " << getSwizzle() << " bytes; expected 0 or 128";
+  return success();
+}
+
+LogicalResult CursorOp::verify() {
+  if (getPhase() > 1)
+    return emitOpError() << "starts at phase " << getPhase() << "; a phase is 0 or 1";
+  bool producing = bool((*this)->getParentOfType<ProducerOp>());
+  if (!getTrailing() && producing != (getPhase() == 1))
+    return emitOpError() << (producing ? "of the producer waits for empty slots, which all are at first: its phase is 1, not 0"
+                                       : "of a consumer waits for full slots, and none is at first: its phase is 0, not 1");
+  return success();
+}
+
+LogicalResult CopyOp::verify() {
+  auto map = getMap().getDefiningOp<TensorMapOp>();
+  if (map && map.getBox().size() != getCoordinates().size())
+    return emitOpError() << "gives " << getCoordinates().size() << " coordinates to a map of " << map.getBox().size() << " dimensions";
+  RingType ring = getRing().getType();
+  if (getColumn() % 64 || int64_t(getColumn()) >= std::max<int64_t>(ring.columns(), 1))
+    return emitOpError() << "starts at column " << getColumn() << " of a tile " << ring.columns() << " columns wide; expected a multiple of 64 inside it";
+  return success();
+}
+
+LogicalResult FillOp::verify() {
+  if (elementOf(getRegisters().getType()) != getValue().getType())
+    return emitOpError() << "fills registers of " << elementOf(getRegisters().getType()) << " with " << getValue().getType();
+  return success();
+}
+
+LogicalResult EachElementOp::verify() {
+  if (getWidth() < 8 || getWidth() > 256 || getWidth() % 8)
+    return emitOpError() << "runs over " << getWidth() << " columns; expected 8 to 256 in steps of 8";
+  return success();
+}
+
+LogicalResult RowOp::verify() { return hasPresentRow(*this) ? success() : emitOpError() << "stands outside of device.each_row and device.each_element"; }
+
+LogicalResult ColumnOp::verify() { return (*this)->getParentOfType<EachElementOp>() ? success() : emitOpError() << "stands outside of device.each_element"; }
+
+LogicalResult GetOp::verify() { return checkAccess(*this, getRegisters().getType(), getResult().getType()); }
+
+LogicalResult SetOp::verify() { return checkAccess(*this, getRegisters().getType(), getValue().getType()); }
+
+LogicalResult CombineOp::verify() {
+  if (!(*this)->getParentOfType<EachElementOp>())
+    return emitOpError() << "stands outside of device.each_element";
+  if (getRows().getType().getElement() != getValue().getType())
+    return emitOpError() << "combines " << getValue().getType() << " into rows of " << getRows().getType().getElement();
+  return success();
+}
+
+LogicalResult LoadColumnOp::verify() {
+  if (!getRing().getType().isVector())
+    return emitOpError() << "reads a column vector, but the ring holds tiles of two dimensions";
+  auto loop = (*this)->getParentOfType<EachElementOp>();
+  if (!loop || int64_t(loop.getWidth()) != getRing().getType().columns())
+    return emitOpError() << "of a vector of " << getRing().getType().columns() << " columns stands outside of a device.each_element of that width";
+  return success();
+}
+
+LogicalResult MultiplyOp::verify() {
+  int64_t depth = int64_t(getDepth()), n = getAccumulator().getType().getWidth();
+  RingType right = getRight().getType();
+  if (depth < 16 || depth % 16)
+    return emitOpError() << "contracts " << depth << " elements; expected a multiple of 16";
+  if (!getAccumulator().getType().getElement().isF32())
+    return emitOpError() << "accumulates in " << getAccumulator().getType().getElement() << "; expected f32";
+  if (right.isVector())
+    return emitOpError() << "has a column vector for its right operand";
+  int64_t rightDepth = getTransposed() ? right.rows() : right.columns(), rightWidth = getTransposed() ? right.columns() : right.rows();
+  if (rightDepth < depth || rightWidth < n)
+    return emitOpError() << "takes " << depth << " x " << n << " of a right operand that is " << rightDepth << " x " << rightWidth;
+  Type leftElement;
+  int64_t leftDepth;
+  if (auto operand = dyn_cast<OperandType>(getLeft().getType())) {
+    if (getLeftCursor())
+      return emitOpError() << "has a cursor for an operand in registers";
+    leftElement = operand.getElement();
+    leftDepth = operand.getWidth();
+  } else {
+    auto ring = cast<RingType>(getLeft().getType());
+    if (!getLeftCursor() || ring.isVector())
+      return emitOpError() << "needs a tile of two dimensions and a cursor for its left operand in shared memory";
+    leftElement = ring.getElement();
+    leftDepth = ring.columns();
+  }
+  if (leftDepth < depth)
+    return emitOpError() << "contracts " << depth << " elements of a left operand that has " << leftDepth;
+  if (leftElement != right.getElement())
+    return emitOpError() << "multiplies " << leftElement << " by " << right.getElement() << "; operands of a dot have one type";
+  return success();
+}
+
+LogicalResult PackOp::verify() {
+  if (getFragment().getType().getWidth() != getOperand().getType().getWidth() || !getFragment().getType().getElement().isF32())
+    return emitOpError() << "packs " << getFragment().getType() << " into " << getOperand().getType() << "; expected an f32 fragment of the same width";
+  return success();
+}
+
+} // namespace tw::device
