@@ -1,0 +1,42 @@
+// What a test sees of FakeDriver.cpp: the calls that were made, and results to be given in place of success.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <dlfcn.h>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tw::tests {
+
+struct FakeLaunch {
+  int ordinal = 0;
+  std::string entry;
+  unsigned blocks = 0, threads = 0, sharedBytes = 0;
+  void *stream = nullptr;
+  std::vector<std::byte> parameters;   // the first parameterBytes of FakeState
+};
+
+/// The one state of the library. Lock `mutex` while other threads run.
+struct FakeState {
+  std::mutex mutex;
+  std::map<std::string, int> calls;      // by name of the function
+  std::map<std::string, int> failures;   // results in place of 0
+  std::vector<FakeLaunch> launches;
+  std::size_t parameterBytes = 0;        // to copy at each launch
+  std::size_t loaded = 0;                // modules at present
+  std::size_t contexts = 0;              // pushed and not popped, in all threads
+};
+
+/// The state of the library at `path`, which is what TILEWRIGHT_CUDA_DRIVER names.
+inline FakeState &fakeDriver(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  auto *state = library ? reinterpret_cast<FakeState *(*)()>(dlsym(library, "fakeState")) : nullptr;
+  if (!state)
+    throw std::runtime_error(std::string("no fake driver at ") + path);
+  return *state();
+}
+
+} // namespace tw::tests
