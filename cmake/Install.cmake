@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(rooms dsl artifact ir import schedule transforms conversion lowering pipeline cache cpu device cuda kernel)
+set(rooms dsl artifact ir import schedule transforms conversion lowering emit pipeline templates cache cpu device cuda simulator kernel)
 set(public_rooms dsl kernel)           # the rooms whose symbols the library exports
 set(public_headers                     # of other rooms, those that a public header includes
   artifact/CompileError.h

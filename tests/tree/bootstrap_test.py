@@ -70,7 +70,7 @@ class Bootstrap(unittest.TestCase):
                                     env={"PATH": path, "OS_RELEASE": os.path.join(folder, "os-release")}, encoding="utf-8", cwd="/")
         self.assertEqual(result.returncode, 1)
         self.assertIn("without root or sudo they cannot be installed", result.stderr)
-        self.assertIn("Let an administrator run: apt-get install --no-install-recommends catch2 g++ ", result.stderr)
+        self.assertIn("Let an administrator run: apt-get install --no-install-recommends catch2 g++ libboost-context-dev ", result.stderr)
         self.assertNotIn(" cmake ", result.stderr)
 
 

@@ -1,0 +1,21 @@
+// Global memory: bounds of what primitives touch, and faults of everything else.
+#pragma once
+#include "Machine.h"
+#include <csetjmp>
+
+namespace tw::simulated {
+
+/// Stops where the bytes are not all inside one buffer of the launch.
+void checkGlobalRange(const void *address, std::size_t bytes, const char *what, int line);
+
+/// While it lives, a fault (of memory, of arithmetic, or a trap of the kernel's undefined-behaviour checks) is reported, and control
+/// goes to `after`, by siglongjmp.
+class FaultHandler {
+public:
+  explicit FaultHandler(sigjmp_buf &after);
+  ~FaultHandler();
+  FaultHandler(const FaultHandler &) = delete;
+  FaultHandler &operator=(const FaultHandler &) = delete;
+};
+
+}   // namespace tw::simulated
