@@ -2,10 +2,11 @@
 //
 //   2^x = 2^n · 2^f,  n = round(x), f = x − n in [−½, ½];  e^x = 2^n · e^r,  n = round(x / ln 2), r = x − n·ln 2.
 //
-// n is found by adding 1.5·2^23, whose unit in the last place is 1: the sum's low bits are n, and shifting them into a
-// float's exponent gives a power of two. The polynomial gives twice the value and the power is 2^(n−1), so that n = 128,
-// where x is just below 128, still is a float. With x held in [−126, 128] both ends come out right: n = 128, f = 0 overflows
-// to infinity, n = −126 scales by 0. Comparisons are such that a NaN is passed on, and none hits the integers alone.
+// n is found by adding 1.5·2^23, whose unit in the last place is 1, and the bias of exponents less 1: the sum's low bits,
+// shifted into a float's exponent, are 2^(n−1). The polynomial gives twice the value, so that n = 128, where x is just below
+// 128, still is a float. x is held in [−125, 128], where n = 128, f = 0 overflows to infinity. Comparisons are such that a
+// NaN is passed on, and none hits the integers alone. What outlives the polynomial is the power only: the fewer registers,
+// the more elements are worked on at once.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -73,19 +74,14 @@ struct Elementwise {
   }
 };
 
-constexpr double roundingUnit = 12582912.0;                       // 1.5·2^23
-constexpr std::int64_t halfOne = 0x3f000000;                      // the bits of 2^-1
+constexpr double roundingUnit = 12582912.0 + 126;                 // 1.5·2^23, and the exponent of 2^-1
 
-/// Powers of finite numbers are held at 2^-125 at least: only -infinity, which is what masks make, gives 0. So a weight that
-/// is too small for its type still shows a NaN that it multiplies, and a masked one hides it.
-Value zeroAtMinusInfinity(const Elementwise &e, Value x, Value power) {
+/// 2^(n−1), where n + 126 is in the low bits of `shifted`. Powers of finite numbers are held at 2^-125 at least: only
+/// -infinity, which is what masks make, gives 0. So a weight that is too small for its type still shows a NaN that it
+/// multiplies, and a masked one hides it.
+Value powerOf(const Elementwise &e, Value x, Value shifted) {
+  Value power = e.asReal(e.make<arith::ShLIOp>(e.asBits(shifted), e.bits(23)));
   return e.select(arith::CmpFPredicate::OEQ, x, e.real(-std::numeric_limits<double>::infinity()), e.real(0), power);
-}
-
-/// twice · 2^(n−1), where n is in the low bits of `shifted`.
-Value scale(const Elementwise &e, Value twice, Value shifted) {
-  Value exponent = e.make<arith::ShLIOp>(e.asBits(shifted), e.bits(23));
-  return e.make<arith::MulFOp>(twice, e.asReal(e.make<arith::AddIOp>(exponent, e.bits(halfOne))));
 }
 
 struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
@@ -99,7 +95,8 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
     Value x = e.clamp(op.getOperand(), -125.0, 128.0), unit = e.real(roundingUnit);
     Value shifted = e.make<arith::AddFOp>(x, unit);
     Value fraction = e.make<arith::SubFOp>(x, e.make<arith::SubFOp>(shifted, unit));
-    rewriter.replaceOp(op, zeroAtMinusInfinity(e, op.getOperand(), scale(e, e.polynomial(fraction, twicePower), shifted)));
+    Value power = powerOf(e, op.getOperand(), shifted);
+    rewriter.replaceOp(op, e.make<arith::MulFOp>(e.polynomial(fraction, twicePower), power));
     return success();
   }
 };
@@ -117,7 +114,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     Value shifted = e.fma(x, e.real(1.4426950408889634), unit);
     Value n = e.make<arith::SubFOp>(shifted, unit);
     Value rest = e.fma(n, e.real(-ln2Low), e.fma(n, e.real(-ln2High), x));
-    rewriter.replaceOp(op, zeroAtMinusInfinity(e, op.getOperand(), scale(e, e.polynomial(rest, twiceExp), shifted)));
+    Value power = powerOf(e, op.getOperand(), shifted);
+    rewriter.replaceOp(op, e.make<arith::MulFOp>(e.polynomial(rest, twiceExp), power));
     return success();
   }
 };

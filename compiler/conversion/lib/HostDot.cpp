@@ -106,24 +106,33 @@ void Lowering::emitBlock(const Product &product, Value firstRow, Value panel, in
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v)
       start.push_back(startAt(product, row[r], column[v]));
-  auto depth = scf::ForOp::create(b, loc, index(loc, 0), index(loc, product.depth), index(loc, 1), start);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(depth.getBody());
-    Value k = depth.getInductionVar();
-    SmallVector<Value> right, sums;
+  auto add = [&](Value k, SmallVectorImpl<Value> &sums) {
+    SmallVector<Value> right;
     for (int64_t v = 0; v < vectors; ++v)
       right.push_back(vector::LoadOp::create(b, loc, type, product.panels, ValueRange{panel, k, index(loc, v * product.lanes)}));
     for (int64_t r = 0; r < rows; ++r) {
       Value left = spread(loc, product.leftAt(b, row[r], k), product.lanes);
       for (int64_t v = 0; v < vectors; ++v)
-        sums.push_back(vector::FMAOp::create(b, loc, left, right[v], depth.getRegionIterArg(r * vectors + v)));
+        sums[r * vectors + v] = vector::FMAOp::create(b, loc, left, right[v], sums[r * vectors + v]);
     }
+  };
+  int64_t steps = rows == shape.registerRows ? depthSteps : 1, whole = product.depth / steps * steps;
+  SmallVector<Value> sums(start);
+  if (whole) {
+    auto depth = scf::ForOp::create(b, loc, index(loc, 0), index(loc, whole), index(loc, steps), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(depth.getBody());
+    sums.assign(depth.getRegionIterArgs().begin(), depth.getRegionIterArgs().end());
+    for (int64_t i = 0; i < steps; ++i)
+      add(arith::AddIOp::create(b, loc, depth.getInductionVar(), index(loc, i)), sums);
     scf::YieldOp::create(b, loc, sums);
+    sums.assign(depth.getResults().begin(), depth.getResults().end());
   }
+  for (int64_t k = whole; k < product.depth; ++k)
+    add(index(loc, k), sums);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v)
-      vector::StoreOp::create(b, loc, depth.getResult(r * vectors + v), product.target.memory, ValueRange{row[r], column[v]});
+      vector::StoreOp::create(b, loc, sums[r * vectors + v], product.target.memory, ValueRange{row[r], column[v]});
 }
 
 Value Lowering::startAt(const Product &product, Value row, Value column) {

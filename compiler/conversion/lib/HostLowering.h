@@ -12,6 +12,12 @@
 
 namespace tw::host {
 
+/// Vectors that a nest over two axes works on at once. A processor keeps few steps of a long chain of operations in flight,
+/// such as an exponential's: of four chains side by side it keeps four times as many.
+constexpr int64_t nestVectors = 4;
+/// Steps of a product's loop written out: what counts and branches then takes little of what two threads of a core share.
+constexpr int64_t depthSteps = 4;
+
 /// What the loops are shaped by.
 struct Shape {
   int64_t vectorBytes = 32;
@@ -82,7 +88,7 @@ private:
                     llvm::SmallVectorImpl<Value> &partials);
   Value neutral(Location loc, tile::Combine kind, mlir::Type type);
   Value combine(Location loc, tile::Combine kind, Value x, Value y);
-  Value acrossLanes(Location loc, tile::Combine kind, Value vector);
+  Value acrossLanes(Location loc, tile::Combine kind, Value vector, int64_t left);
   Buffer lowerGather(tile::GatherOp op);
 
   // HostElements.cpp: the value of an expression at a point

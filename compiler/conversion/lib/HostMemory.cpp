@@ -61,23 +61,34 @@ Value branch(OpBuilder &b, Location loc, Value condition, Value carried, llvm::f
   return carried ? branch.getResult(0) : Value();
 }
 
-// Swaps the off-diagonal blocks of ever smaller squares.
-void transposeSquare(OpBuilder &b, Location loc, SmallVectorImpl<Value> &rows) {
+/// Transposes a square of which row i holds the first halves of rows i and i + n/2, row i + n/2 the second halves: what
+/// loads of half vectors give. Other blocks change places down to four lanes, where pairs of rows are interleaved, by
+/// pairs of single lanes and then of two: each of these is one instruction of every vector unit.
+void transposeHalves(OpBuilder &b, Location loc, SmallVectorImpl<Value> &rows) {
   int64_t lanes = rows.size();
-  for (int64_t distance = lanes / 2; distance; distance /= 2) {
-    SmallVector<int64_t> upper(lanes), lower(lanes);
+  auto swap = [&](int64_t i, int64_t j, llvm::function_ref<int64_t(int64_t)> low, llvm::function_ref<int64_t(int64_t)> high) {
+    SmallVector<int64_t> lower, upper;
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      bool second = lane & distance;
-      upper[lane] = second ? lanes + lane - distance : lane;
-      lower[lane] = second ? lanes + lane : lane + distance;
+      lower.push_back(low(lane));
+      upper.push_back(high(lane));
     }
-    for (int64_t i = 0; i < lanes; ++i) {
-      if (i & distance)
-        continue;
-      Value x = rows[i], y = rows[i + distance];
-      rows[i] = vector::ShuffleOp::create(b, loc, x, y, upper);
-      rows[i + distance] = vector::ShuffleOp::create(b, loc, x, y, lower);
-    }
+    Value x = rows[i], y = rows[j];
+    rows[i] = vector::ShuffleOp::create(b, loc, x, y, lower);
+    rows[j] = vector::ShuffleOp::create(b, loc, x, y, upper);
+  };
+  for (int64_t distance = lanes / 4; distance >= (lanes < 8 ? 1 : 4); distance /= 2)
+    for (int64_t i = 0; i < lanes; ++i)
+      if (!(i & distance))
+        swap(i, i + distance, [&](int64_t lane) { return lane & distance ? lanes + lane - distance : lane; },
+             [&](int64_t lane) { return lane & distance ? lanes + lane : lane + distance; });
+  for (int64_t i = 0; i < lanes && lanes >= 8; i += 4) {
+    for (int64_t j : {i, i + 2})
+      swap(j, j + 1, [&](int64_t lane) { return (lane & ~3) + (lane & 3) / 2 + (lane & 1) * lanes; },
+           [&](int64_t lane) { return (lane & ~3) + (lane & 3) / 2 + 2 + (lane & 1) * lanes; });
+    for (int64_t j : {i, i + 1})
+      swap(j, j + 2, [&](int64_t lane) { return (lane & ~3) + (lane & 1) + (lane & 2 ? lanes : 0); },
+           [&](int64_t lane) { return (lane & ~3) + (lane & 1) + 2 + (lane & 2 ? lanes : 0); });
+    std::swap(rows[i + 1], rows[i + 2]);
   }
 }
 } // namespace
@@ -208,16 +219,11 @@ Value Lowering::loadPlaced(Location loc, const Placed &at, Value into, bool watc
   auto vectorType = VectorType::get({n}, element), sourceVector = VectorType::get({n}, source);
   Value zero = w.constant(0), one = w.constant(1), step = w.constant(n);
   Value zeros = arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorType));
-  // An element is finite if its exponent is not all ones: if its bits, the sign shifted out, stay below the largest
-  // exponent's. The largest of all tells, and integer maxima are a shorter chain than anything with floats.
-  unsigned bits = element.getIntOrFloatBitWidth();
-  auto words = VectorType::get({n}, b.getIntegerType(bits));
+  // Zero times an element is zero if that is finite, else NaN: so is the sum of these.
   auto watch = [&](Value seen, Value x) -> Value {
     if (!seen)
       return {};
-    Value word = arith::BitcastOp::create(b, loc, words, isa<VectorType>(x.getType()) ? x : spread(loc, x, n));
-    Value one = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(words, llvm::APInt(bits, 1)));
-    return arith::MaxUIOp::create(b, loc, seen, arith::ShLIOp::create(b, loc, word, one));
+    return vector::FMAOp::create(b, loc, isa<VectorType>(x.getType()) ? x : spread(loc, x, n), zeros, seen);
   };
   auto convert = [&](Value x) -> Value {
     if (source == element)
@@ -264,9 +270,10 @@ Value Lowering::loadPlaced(Location loc, const Placed &at, Value into, bool watc
         seenRow = loop(b, loc, zero, w.constant(wholeColumns), step, seenRow, [&](Value j, Value s) { return move(zero, j, j, s); });
       } else {
         seenRow = loop(b, loc, zero, w.constant(wholeColumns / width), one, seenRow, [&](Value p, Value s) {
+          Value here = s ? zeros : s;
           for (int64_t column = 0; column < width; column += n)
-            s = move(p, w.constant(column), w.add(w.mul(p, w.constant(width)), w.constant(column)), s);
-          return s;
+            here = move(p, w.constant(column), w.add(w.mul(p, w.constant(width)), w.constant(column)), here);
+          return s ? arith::AddFOp::create(b, loc, s, here).getResult() : s;
         });
         for (int64_t j = wholeColumns / width * width; j < wholeColumns; j += n)
           seenRow = move(w.constant(j / width), w.constant(j % width), w.constant(j), seenRow);
@@ -281,15 +288,28 @@ Value Lowering::loadPlaced(Location loc, const Placed &at, Value into, bool watc
     seen = loop(b, loc, zero, whole, step, seen, [&](Value j, Value seenColumn) {
       Value panel = panels == 1 ? zero : arith::DivUIOp::create(b, loc, j, w.constant(width)).getResult();
       Value column = panels == 1 ? j : arith::RemUIOp::create(b, loc, j, w.constant(width)).getResult();
-      Value first = w.add(at.origin, w.mul(j, at.columnStride));
+      SmallVector<Value> starts;
+      for (int64_t k = 0; k < n; ++k)
+        starts.push_back(w.add(at.origin, w.mul(w.add(j, w.constant(k)), at.columnStride)));
       return loop(b, loc, zero, w.constant(wholeRows), step, seenColumn, [&](Value i, Value s) {
         SmallVector<Value> square;
+        SmallVector<int64_t> inOrder(n);
+        std::iota(inOrder.begin(), inOrder.end(), 0);
+        auto half = VectorType::get({n / 2}, source);
+        auto halfOf = [&](int64_t row, int64_t from) -> Value {
+          return vector::LoadOp::create(b, loc, half, at.flat, ValueRange{w.add(starts[row], w.add(i, w.constant(from)))});
+        };
         for (int64_t k = 0; k < n; ++k) {
-          Value place = w.add(w.add(first, w.mul(w.constant(k), at.columnStride)), i);
-          square.push_back(convert(vector::LoadOp::create(b, loc, sourceVector, at.flat, ValueRange{place})));
-          s = watch(s, square.back());
+          int64_t row = k % (n / 2), from = k / (n / 2) * (n / 2);
+          square.push_back(convert(vector::ShuffleOp::create(b, loc, halfOf(row, from), halfOf(row + n / 2, from), inOrder)));
         }
-        transposeSquare(b, loc, square);
+        if (s) {
+          Value odd = arith::MulFOp::create(b, loc, square[0], zeros), even = arith::MulFOp::create(b, loc, square[1], zeros);
+          for (int64_t k = 2; k < n; ++k)
+            (k % 2 ? odd : even) = watch(k % 2 ? odd : even, square[k]);
+          s = arith::AddFOp::create(b, loc, s, arith::AddFOp::create(b, loc, odd, even));
+        }
+        transposeHalves(b, loc, square);
         for (int64_t k = 0; k < n; ++k)
           vector::StoreOp::create(b, loc, square[k], into, ValueRange{panel, w.add(i, w.constant(k)), column});
         return s;
@@ -298,11 +318,10 @@ Value Lowering::loadPlaced(Location loc, const Placed &at, Value into, bool watc
     seen = oneByOne(w.constant(wholeRows), w.constant(at.rows), zero, whole, seen);
     return oneByOne(zero, w.constant(at.rows), whole, at.columnHigh, seen);
   };
-  Value nothingSeen = arith::ConstantOp::create(b, loc, b.getZeroAttr(words));
   Value rowsWhole = w.both(allColumns, w.equal(at.columnStride, 1));
   Value columnsWhole = w.both(w.both(allRows, w.equal(at.columnLow, 0)), w.equal(at.rowStride, 1));
   columnsWhole = w.both(columnsWhole, w.atLeast(at.columnHigh, zero));
-  Value seen = branch(b, loc, rowsWhole, watched ? nothingSeen : Value(), alongRows, [&](Value seen) {
+  Value seen = branch(b, loc, rowsWhole, watched ? zeros : Value(), alongRows, [&](Value seen) {
     auto any = [&](Value s) { return oneByOne(at.rowLow, at.rowHigh, at.columnLow, at.columnHigh, s); };
     if (at.rows == 1)
       return any(seen);
@@ -310,10 +329,8 @@ Value Lowering::loadPlaced(Location loc, const Placed &at, Value into, bool watc
   });
   if (!watched)
     return {};
-  const auto &semantics = cast<FloatType>(element).getFloatSemantics();
-  Value limit = arith::ConstantOp::create(b, loc, b.getIntegerAttr(words.getElementType(), llvm::APFloat::getInf(semantics).bitcastToAPInt().shl(1)));
-  Value most = vector::ReductionOp::create(b, loc, vector::CombiningKind::MAXUI, seen);
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, most, limit);
+  Value good = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, seen, seen);
+  return vector::ReductionOp::create(b, loc, vector::CombiningKind::AND, good);
 }
 
 void Lowering::store(Location loc, const Buffer &from, const Rectangle &into) {

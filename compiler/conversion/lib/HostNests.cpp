@@ -38,17 +38,19 @@ Value Lowering::combine(Location loc, tile::Combine kind, Value x, Value y) {
   llvm_unreachable("a combine is one of three");
 }
 
-// Halves the vector until one lane is left.
-Value Lowering::acrossLanes(Location loc, tile::Combine kind, Value vector) {
-  auto type = cast<VectorType>(vector.getType());
-  for (int64_t half = type.getDimSize(0) / 2; half; half /= 2) {
+// Halves the vector until so many lanes are left; a single one is no vector.
+Value Lowering::acrossLanes(Location loc, tile::Combine kind, Value vector, int64_t left) {
+  for (int64_t half = cast<VectorType>(vector.getType()).getDimSize(0) / 2; half >= std::max<int64_t>(left, 2); half /= 2) {
     SmallVector<int64_t> low(half), high(half);
     std::iota(low.begin(), low.end(), 0);
     std::iota(high.begin(), high.end(), half);
     vector = combine(loc, kind, vector::ShuffleOp::create(b, loc, vector, vector, low),
                      vector::ShuffleOp::create(b, loc, vector, vector, high));
   }
-  return vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{0});
+  if (left > 1)
+    return vector;
+  auto lane = [&](int64_t i) -> Value { return vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{i}); };
+  return combine(loc, kind, lane(0), lane(1));
 }
 
 namespace {
@@ -85,7 +87,8 @@ void Lowering::emitElements(Location loc, RankedTensorType domain, ArrayRef<Sink
         Value inside = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(VectorType::get({point.lanes}, b.getI1Type()), in));
         value = arith::SelectOp::create(b, loc, inside, value, neutral(loc, kind, value.getType()));
       }
-      partials[partial] = combine(loc, kind, partials[partial], value);
+      int64_t lanes = cast<VectorType>(partials[partial].getType()).getDimSize(0);
+      partials[partial] = combine(loc, kind, partials[partial], acrossLanes(loc, kind, value, lanes));
       ++partial;
       continue;
     }
@@ -98,42 +101,45 @@ void Lowering::emitElements(Location loc, RankedTensorType domain, ArrayRef<Sink
 
 /// One row of the nest (the only one if `row` is null), and what reductions along it give.
 void Lowering::emitColumns(Location loc, RankedTensorType domain, ArrayRef<Sink> sinks, Value row) {
-  int64_t width = domain.getShape().back(), lanes = nestLanes(), whole = width / lanes * lanes;
-  SmallVector<Value> partials;
+  int64_t width = domain.getShape().back(), lanes = nestLanes();
+  SmallVector<Sink> along;
   for (Sink sink : sinks)
     if (alongLast(sink, domain))
-      partials.push_back(neutral(loc, sink.reduction.getKind(),
-                                 VectorType::get({lanes}, tile::elementOf(sink.value.getType()))));
+      along.push_back(sink);
+  SmallVector<Value> partials;
   llvm::DenseMap<Value, Value> rowValues;
-  auto loop = scf::ForOp::create(b, loc, index(loc, 0), index(loc, whole), index(loc, lanes), partials);
-  auto pointAt = [&](Value column, llvm::DenseMap<Value, Value> &elements) {
-    Point point{tile::axesOf(domain), {}, lanes, &elements, &rowValues, row ? loop.getOperation() : nullptr};
+  Operation *rowCodeBefore = nullptr;
+  auto emitAt = [&](Value column, int64_t lanes, int64_t valid) {
+    llvm::DenseMap<Value, Value> elements;
+    Point point{tile::axesOf(domain), {}, lanes, &elements, &rowValues, rowCodeBefore};
     if (row)
       point.indices.push_back(row);
     point.indices.push_back(column);
-    return point;
+    emitElements(loc, domain, sinks, point, valid, partials);
   };
-  {
+  for (Sink sink : along)
+    partials.push_back(neutral(loc, sink.reduction.getKind(), VectorType::get({lanes}, tile::elementOf(sink.value.getType()))));
+  int64_t done = 0;
+  for (int64_t step : {row ? lanes * nestVectors : lanes, lanes}) {
+    int64_t end = done + (width - done) / step * step;
+    if (end == done)
+      continue;
+    auto loop = scf::ForOp::create(b, loc, index(loc, done), index(loc, end), index(loc, step), partials);
+    if (row && !rowCodeBefore)
+      rowCodeBefore = loop;
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    llvm::DenseMap<Value, Value> elements;
-    Point point = pointAt(loop.getInductionVar(), elements);
-    SmallVector<Value> inside(loop.getRegionIterArgs());
-    emitElements(loc, domain, sinks, point, lanes, inside);
+    partials.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    emitAt(loop.getInductionVar(), step, step);
     if (!partials.empty())
-      scf::YieldOp::create(b, loc, inside);
+      scf::YieldOp::create(b, loc, partials);
+    partials.assign(loop.getResults().begin(), loop.getResults().end());
+    done = end;
   }
-  partials.assign(loop.getResults().begin(), loop.getResults().end());
-  if (whole < width) {
-    llvm::DenseMap<Value, Value> elements;
-    Point point = pointAt(index(loc, whole), elements);
-    emitElements(loc, domain, sinks, point, width - whole, partials);
-  }
-  size_t partial = 0;
-  for (Sink sink : sinks) {
-    if (!alongLast(sink, domain))
-      continue;
-    Value total = acrossLanes(loc, sink.reduction.getKind(), partials[partial++]);
+  if (done < width)
+    emitAt(index(loc, done), lanes, width - done);
+  for (auto [sink, partial] : llvm::zip(along, partials)) {
+    Value total = acrossLanes(loc, sink.reduction.getKind(), partial, 1);
     if (row)
       memref::StoreOp::create(b, loc, total, targets.lookup(sink.reduction.getResult()).memory, ValueRange{index(loc, 0), row});
     else

@@ -5,9 +5,11 @@
 // CHECK:         arith.cmpf ogt
 // CHECK:         arith.cmpf olt
 // CHECK:         arith.addf
-// CHECK-COUNT-6: math.fma
 // CHECK:         arith.shli {{.*}} : vector<8xi32>
-// CHECK:         arith.mulf
+// CHECK:         arith.cmpf oeq
+// CHECK:         %[[POWER:.*]] = arith.select
+// CHECK-COUNT-6: math.fma
+// CHECK:         arith.mulf %{{.*}}, %[[POWER]]
 func.func @exp2_f32(%x: vector<8xf32>) -> vector<8xf32> {
   %y = math.exp2 %x : vector<8xf32>
   return %y : vector<8xf32>

@@ -5,15 +5,19 @@
 !memory = memref<?x?xbf16, strided<[?, ?], offset: ?>>
 !result = memref<?x?xf32, strided<[?, ?], offset: ?>>
 
-// Loads are routines: whole vectors along rows, else squares, else element by element. Those of right operands tell
-// whether all elements are finite.
+// Loads are routines: whole vectors along rows, else squares from half vectors, else element by element. Those of right
+// operands tell whether all elements are finite: whether 0 times each of them adds up to 0.
 // CHECK-LABEL: func.func private @load_4x8_bf16_into_1x4x8_f32(
 // CHECK: arith.extf %{{.*}} : vector<8xbf16> to vector<8xf32>
 // CHECK-LABEL: func.func private @load_8x16_bf16_into_1x8x16_f32_watched(
 // CHECK-SAME: -> i1
-// CHECK: arith.maxui %{{.*}} : vector<8xi32>
-// CHECK: vector.shuffle
-// CHECK: %[[ALL:.*]] = arith.cmpi ult
+// CHECK: vector.fma {{.*}} : vector<8xf32>
+// CHECK: vector.load {{.*}} vector<4xbf16>
+// CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7] : vector<4xbf16>, vector<4xbf16>
+// CHECK: vector.shuffle {{.*}} [0, 8, 1, 9, 4, 12, 5, 13] : vector<8xf32>, vector<8xf32>
+// CHECK: vector.shuffle {{.*}} [0, 1, 8, 9, 4, 5, 12, 13] : vector<8xf32>, vector<8xf32>
+// CHECK: %[[EACH:.*]] = arith.cmpf ord
+// CHECK: %[[ALL:.*]] = vector.reduction <and>, %[[EACH]]
 // CHECK: return %[[ALL]]
 
 // A carried sum of products: its memory is the register blocks' start and end; nothing is copied.
@@ -27,12 +31,15 @@
 // CHECK: %[[FINITE:.*]] = {{.*}}call @load_8x16_bf16_into_1x8x16_f32_watched
 // CHECK: scf.if %[[FINITE]]
 // CHECK-COUNT-4: vector.load %[[ACC]]
-// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// four steps of a product's loop are written out
+// CHECK: scf.for {{.*}} step %c4 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-COUNT-2: vector.load %[[PANELS]]
 // CHECK: memref.load
 // CHECK-COUNT-2: vector.fma
 // CHECK: memref.load
 // CHECK-COUNT-2: vector.fma
+// CHECK-COUNT-12: vector.fma
+// CHECK-NOT: vector.fma
 // CHECK: scf.yield
 // CHECK-COUNT-4: vector.store %{{.*}}, %[[ACC]]
 // a zero on the left is passed over where the right operand is not finite
@@ -123,6 +130,37 @@ func.func @attempt(%R: !result {tile.tensor = "R"}, %ok: i1 {tile.scalar = "ok"}
     %e = math.exp %held : tensor<8xf32, #q>
     tile.yield %e : tensor<8xf32, #q>
   }
+  tile.store %r, %R[%q0] dims [0] : tensor<8xf32, #q>, !result
+  return
+}
+
+// -----
+
+#q = #tile.axes<"q">
+#qk = #tile.axes<"q", "k">
+!result = memref<?xf32, strided<[?], offset: ?>>
+!scores = memref<?x?xf32, strided<[?, ?], offset: ?>>
+
+// A nest over two axes takes four vectors at once while there are four, then one, then what is left of one; a reduction
+// adds up all of them in a single vector.
+// CHECK-LABEL: func.func @wide
+// CHECK: %[[FOUR:.*]] = scf.for {{.*}} %c0 to %c64 step %c32 iter_args({{.*}}) -> (vector<8xf32>) {
+// CHECK: math.exp %{{.*}} : vector<32xf32>
+// CHECK: arith.addf %{{.*}} : vector<16xf32>
+// CHECK: arith.addf %{{.*}} : vector<8xf32>
+// CHECK: %[[ONE:.*]] = scf.for {{.*}} %c64 to %c80 step %c8 iter_args(%{{.*}} = %[[FOUR]]) -> (vector<8xf32>) {
+// CHECK: math.exp %{{.*}} : vector<8xf32>
+// CHECK: %[[LAST:.*]] = arith.select %{{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK: arith.addf %[[ONE]], %[[LAST]] : vector<8xf32>
+// CHECK: arith.addf %{{.*}} : vector<4xf32>
+// CHECK: arith.addf %{{.*}} : vector<2xf32>
+// CHECK: arith.addf %{{.*}} : f32
+func.func @wide(%S: !scores {tile.tensor = "S"}, %R: !result {tile.tensor = "R"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", inner, 83>]>} {
+  %zero = arith.constant 0 : i32
+  %s = tile.load %S[%q0, %zero] dims [0, 1] : !scores -> tensor<8x83xf32, #qk>
+  %e = math.exp %s : tensor<8x83xf32, #qk>
+  %r = tile.reduce sum %e over "k" : tensor<8x83xf32, #qk> -> tensor<8xf32, #q>
   tile.store %r, %R[%q0] dims [0] : tensor<8xf32, #q>, !result
   return
 }
