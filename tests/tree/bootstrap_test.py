@@ -4,7 +4,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
+import zipfile
 
 SCRIPT = os.path.join(sys.argv.pop(1), "bootstrap")
 
@@ -72,6 +74,66 @@ class Bootstrap(unittest.TestCase):
         self.assertIn("without root or sudo they cannot be installed", result.stderr)
         self.assertIn("Let an administrator run: apt-get install --no-install-recommends catch2 g++ libboost-context-dev ", result.stderr)
         self.assertNotIn(" cmake ", result.stderr)
+
+    # A Python whose pip knows a wheel with this in it, or none.
+    PYTHON = """#!/bin/sh
+    case "$*" in
+      "-m pip --version") exit 0 ;;
+      "-m pip download"*)
+        for last; do :; done
+        echo "$last" >>"$ASKED"
+        case "$last" in $KNOWN) ;; *) echo "pip: no $last" >&2; exit 1 ;; esac
+        while [ "$1" != --dest ]; do shift; done
+        cp "$WHEEL" "$2" ;;
+      *) exec "$PYTHON" "$@" ;;
+    esac
+    """
+
+    def nvrtc(self, folder, known, files):
+        """Runs `bootstrap nvrtc` where pip has packages `known` (a pattern), with these files. Gives the result, the names that pip was asked for, and what is in
+        the folder afterwards."""
+        tools = os.path.join(folder, "tools")
+        os.mkdir(tools)
+        path = folder_of_tools(tools, "bash", "cat", "chmod", "cp", "dirname", "env", "mkdir", "mktemp", "mv", "rm", "sh")
+        with open(os.path.join(tools, "python3"), "w", encoding="utf-8") as stream:
+            stream.write(textwrap.dedent(self.PYTHON))
+        os.chmod(stream.name, 0o755)
+        wheel, asked = os.path.join(folder, "some.whl"), os.path.join(folder, "asked")
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for name in files:
+                archive.writestr(name, name)
+        result = bootstrap("nvrtc", PATH=path, XDG_CACHE_HOME=os.path.join(folder, "cache"), WHEEL=wheel, KNOWN=known, ASKED=asked, PYTHON=sys.executable)
+        place = os.path.join(folder, "cache", "tilewright")
+        found = {name: sorted(os.listdir(os.path.join(place, name))) for name in os.listdir(place)} if os.path.isdir(place) else {}
+        return result, pathlib.Path(asked).read_text("utf-8").split(), found
+
+    FILES = ("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cu13/lib/libnvrtc-builtins.so.13.0", "nvidia/cu13/lib/libnvrtc.alt.so.13", "nvidia/cu13/include/nvrtc.h")
+
+    def test_nvrtc_comes_from_its_wheel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, asked, found = self.nvrtc(folder, "*", self.FILES)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(asked, ["nvidia-cuda-nvrtc==13.0.*"])
+        self.assertEqual(found, {"nvrtc": ["libnvrtc-builtins.so.13.0", "libnvrtc.so.13"]})
+
+    def test_another_package_where_the_first_is_not_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, asked, found = self.nvrtc(folder, "*cu12*", [name.replace("cu13", "cuda_nvrtc").replace(".13", ".12") for name in self.FILES])
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(asked, ["nvidia-cuda-nvrtc==13.0.*", "nvidia-cuda-nvrtc-cu12>=12.4"])
+        self.assertEqual(found, {"nvrtc": ["libnvrtc-builtins.so.12.0", "libnvrtc.so.12"]})
+
+    def test_without_a_wheel_there_is_a_warning_and_nothing_is_left(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, _, found = self.nvrtc(folder, "none", self.FILES)
+            self.assertIn("bootstrap: warning: no NVRTC: it could not be downloaded. All but kernels for GPUs works without", result.stderr)
+        self.assertEqual((result.returncode, found), (0, {}))
+
+    def test_a_wheel_of_something_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, _, found = self.nvrtc(folder, "*", ["other/thing.py"])
+        self.assertIn("bootstrap: warning: no NVRTC", result.stderr)
+        self.assertEqual((result.returncode, found), (0, {}))
 
 
 if __name__ == "__main__":
