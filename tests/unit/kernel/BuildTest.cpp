@@ -271,7 +271,7 @@ TEST_CASE("a cold build takes at most 500 ms of one core") {
   (void)build(makeVariant("plain", {Type::f32, true}), withDims(48, 48));   // what a process does once
   for (const Variant &variant : gallery()) {
     double best = 1e9;
-    for (int i = 0; i < 3 && best > 0.5; ++i) {
+    for (int i = 0; i < 6 && best > 0.5; ++i) {   // the least of several: others may use the core's other half
       forgetKernels();
       best = std::min(best, cpuSeconds([&] { (void)build(makeVariant(variant.name), withDims(128, 128)); }));
     }
