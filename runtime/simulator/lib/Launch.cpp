@@ -12,6 +12,7 @@
 #include "tilewright/artifact/RuntimeError.h"
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -22,18 +23,29 @@ namespace {
 constexpr std::uint32_t largestShared = 232448;   // bytes a block can have on sm_90
 constexpr int mbarriersPerBlock = 96;             // for which there are clock components
 
+[[noreturn]] void endThread(bool stopped) {
+  machine->stopped |= stopped;
+  running->state = ThreadState::done;
+  suspendFiber();
+  std::abort();   // nobody resumes it
+}
+
 /// What every fiber runs.
 void runThread() {
   Thread *self = running;
+  sigjmp_buf afterFault;
+  self->afterFault = &afterFault;
+  if (sigsetjmp(afterFault, 1))
+    endThread(true);
+  bool stopped = false;
   try {
     machine->entry(machine->parameters);
     leaveStores(*self);
     leaveWarp(self);
   } catch (const Stopped &) {
-    machine->stopped = true;
+    stopped = true;
   }
-  self->state = ThreadState::done;
-  suspendFiber();
+  endThread(stopped);
 }
 
 std::uint32_t count(SimulatedExtent extent) { return extent.x * extent.y * extent.z; }
@@ -132,10 +144,7 @@ void runWave(const Machine &launch, int first, int end) {
 
   for (int index = first; index < end; ++index)
     addBlock(index);
-  sigjmp_buf afterFault;
-  FaultHandler handler(afterFault);
-  if (sigsetjmp(afterFault, 1))
-    throw Stopped();
+  const FaultHandler handler;
   runThreads();
   for (auto &block : wave.blocks)
     checkEnded(*block);

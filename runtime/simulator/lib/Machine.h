@@ -3,6 +3,7 @@
 #include "Fiber.h"
 #include "tilewright/simulator/Simulator.h"
 #include "tilewright/templates/HostInterface.h"
+#include <csetjmp>
 #include <deque>
 #include <map>
 #include <memory>
@@ -47,7 +48,8 @@ struct Thread {
   int lane = 0;
   ThreadState state = ThreadState::ready;
   Fiber fiber;
-  int line = 0;   // of the last primitive
+  sigjmp_buf *afterFault = nullptr;   // where it goes on, to end
+  int line = 0;                       // of the last primitive
 
   Mbarrier *awaited = nullptr;   // inMbarrier
   std::uint32_t awaitedParity = 0;
