@@ -51,7 +51,7 @@ struct LaunchFacts {
   int sharedBytes = 0;                // dynamic shared memory of one block
   int blocksPerSM = 1;
   int counters = 0;                   // i32 counters in the workspace; 0 before and after every launch
-  /// Items are ordered in groups of free points whose `ringTensors` fit the level-2 cache together; 0: one group of all.
+  /// Items are ordered in groups of free points whose `ringTensors` fit the level-2 cache together; else a group is one point.
   bool grouped = false;
   std::vector<std::string> ringTensors;
 };

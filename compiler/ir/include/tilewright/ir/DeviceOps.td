@@ -169,9 +169,9 @@ def Device_AwaitOp : Device_Op<"await"> {
   let assemblyFormat = "$cursor attr-dict";
 }
 def Device_ReleaseOp : Device_Op<"release"> {
-  let summary = "consumer: gives the slot back, once a warp";
-  let arguments = (ins Device_CursorType:$cursor);
-  let assemblyFormat = "$cursor attr-dict";
+  let summary = "consumer: gives the slot back, once a warp; with `if`, only where the condition holds";
+  let arguments = (ins Device_CursorType:$cursor, Optional<I1>:$condition);
+  let assemblyFormat = "$cursor (`if` $condition^)? attr-dict";
 }
 
 //===--- items -------------------------------------------------------------------------------------===//
@@ -207,6 +207,22 @@ def Device_ReadPostOp : Device_Op<"read_post"> {
   let arguments = (ins Device_MailboxType:$mailbox, Device_CursorType:$cursor);
   let results = (outs I32:$result);
   let assemblyFormat = "$mailbox `at` $cursor attr-dict `:` type($mailbox)";
+}
+
+//===--- on the way: gone after device-distribute-tiles -----------------------------------------------===//
+
+def Device_MemoryOp : Device_Op<"memory", [Pure]> {
+  let summary = "a tensor of the program, for tile operations to load from and store to";
+  let arguments = (ins StrAttr:$tensor);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($result)";
+}
+def Device_TileOp : Device_Op<"tile"> {
+  let summary = "what the producer copies into the slot where the cursor stands, as a value over axes";
+  let description = [{ `columns` is the axis along which neighbours in memory lie. }];
+  let arguments = (ins Device_RingType:$ring, Device_CursorType:$cursor, StrAttr:$columns);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$ring `at` $cursor `columns` $columns attr-dict `:` type($ring) `->` type($result)";
 }
 
 //===--- a thread's place and registers ------------------------------------------------------------===//

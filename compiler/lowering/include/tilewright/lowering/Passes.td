@@ -1,0 +1,76 @@
+// The passes from a tile module to the program of one thread block, one .cpp each. docs/DeviceDialect.md shows them at work.
+#ifndef TILEWRIGHT_LOWERING_PASSES
+#define TILEWRIGHT_LOWERING_PASSES
+include "mlir/Pass/PassBase.td"
+
+def WalkFolds : Pass<"tile-walk-folds", "::mlir::func::FuncOp"> {
+  let summary = "visit the tiles of a fold from the last one to the first, and take the first visited one out of the loops";
+  let description = [{
+    The tile that the end of the axis or a causal bound cuts comes first then, and is the one taken out, so that
+    what follows is full tiles. An ordered fold is walked upwards. With `peel` the loops of a fold become
+
+        if there is any tile { the first one, with masks; the loops over the others }
+
+    and both the step and the loops carry `tile.fold`.
+  }];
+  let options = [Option<"peel", "peel", "bool", "true", "take the first visited tile out of the loops">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
+}
+
+def TileToDevice : Pass<"tile-to-device", "::mlir::ModuleOp"> {
+  let summary = "make the program of a thread block out of the program of an item: roles, parameters, rings and barriers";
+  let description = [{
+    Operands of dots and vectors along the fold axis are copied into rings by the producer; tiles that are first and last used by
+    dots of equal stages share barriers. The consumers keep their tile operations; what the producer copies for them is a
+    `device.tile`. With `overlap` the producer copies the tiles of stage 1 one step after those of stage 0. Items are
+    counted over in a static order: block b takes items b, b + grid, ….
+  }];
+  let options = [
+    Option<"stages", "stages", "int", "2", "slots of a ring of fold tiles">,
+    Option<"blockBuffers", "block-buffers", "int", "1", "slots of a ring of block tiles">,
+    Option<"overlap", "overlap", "bool", "true", "dots of stage 1 will run one step behind">,
+    Option<"grouped", "grouped", "bool", "true", "let items whose bounds differ come in groups that share the level-2 cache">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
+def DistributeTiles : Pass<"device-distribute-tiles", "::mlir::ModuleOp"> {
+  let summary = "share out the consumers' tiles over registers, rows over pairs of registers, and fuse elementwise work into loops";
+  let description = [{
+    A value over the block axis becomes two registers a thread, one over the block and another axis a fragment. Elementwise
+    operations between dots and reductions are fused: one loop over rows, then one over elements, for each phase; a phase ends
+    where something needs what a reduction of it makes. A mask becomes an interval of columns for each row. Carried values and
+    accumulators are changed in place. Dots wait for their tiles, and give them back after the last stage that uses them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
+def OverlapStages : Pass<"device-overlap-stages", "::mlir::ModuleOp"> {
+  let summary = "run the dots of stage 1 of each step under the elementwise work of the next one";
+  let description = [{
+    `dots 0, work, dots 1` repeated becomes `dots 0, work, (dots 1 of the step before, dots 0, work)*, dots 1`; in the middle both
+    dots are issued together, the work starts when those of stage 0 are done, and what the dots of stage 1 read and write is
+    touched after they are. A tile of both stages gets a second cursor that trails.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
+def TakeTurns : Pass<"device-take-turns", "::mlir::ModuleOp"> {
+  let summary = "let the warpgroups issue their dots one after the other, so that one multiplies while another works on elements";
+  let dependentDialects = ["::tw::device::DeviceDialect"];
+}
+
+def DrawItems : Pass<"device-draw-items", "::mlir::ModuleOp"> {
+  let summary = "let blocks draw their items from a counter instead of taking every grid-size-th one";
+  let description = [{
+    The producer draws and tells the consumers through a mailbox of two slots.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
+def LayOutMemory : Pass<"device-lay-out-memory", "::mlir::ModuleOp"> {
+  let summary = "give rings, barriers and mailboxes their places in shared memory";
+  let options = [Option<"limit", "limit", "int", "0", "bytes that a block may have; 0: any">];
+  let dependentDialects = ["::tw::device::DeviceDialect"];
+}
+
+#endif

@@ -1,0 +1,250 @@
+// device-distribute-tiles: dots, what they accumulate, and stores.
+#include "Distribution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+namespace tw::distribution {
+
+tile::DotOp accumulatedDot(Value value) {
+  auto dotOf = [](Value x) {
+    auto dot = x.getDefiningOp<tile::DotOp>();
+    return dot && dot.getStage().value_or(0) == 1 ? dot : tile::DotOp();
+  };
+  if (auto fma = value.getDefiningOp<math::FmaOp>())
+    return dotOf(fma.getC());
+  if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
+    tile::DotOp right = dotOf(sum.getRhs());
+    return right ? right : dotOf(sum.getLhs());
+  }
+  return dotOf(value);
+}
+
+FailureOr<Distributor::Accumulation> Distributor::accumulationOf(tile::DotOp dot) {
+  Accumulation found{dot, {}, {}};
+  Value sum = dot.getResult();
+  if (Operation *user = dot->hasOneUse() ? *dot->getUsers().begin() : nullptr; user && user->getNumResults() == 1 && accumulatedDot(user->getResult(0)) == dot)
+    sum = user->getResult(0);
+  found.accumulator = carriers.lookup(sum);
+  if (!found.accumulator)
+    return dot.emitError() << "is of stage 1, but its sum is no carried value", failure();
+  // argument · factor + dot: a factor of an argument that is 0 does not matter
+  auto takeFactor = [&](Value argument, Value factor) {
+    if (!matchPattern(argument, m_AnyZeroFloat()) && !matchPattern(factor, m_OneFloat()))
+      found.factor = factor;
+  };
+  if (auto fma = sum.getDefiningOp<math::FmaOp>()) {
+    takeFactor(fma.getA(), fma.getB());
+  } else if (auto add = sum.getDefiningOp<arith::AddFOp>()) {
+    Value other = add.getLhs() == dot.getResult() ? add.getRhs() : add.getLhs();
+    if (auto product = other.getDefiningOp<arith::MulFOp>()) {
+      bool leftHeld = registers.lookup(product.getLhs()) == found.accumulator || matchPattern(product.getLhs(), m_AnyZeroFloat());
+      takeFactor(leftHeld ? product.getLhs() : product.getRhs(), leftHeld ? product.getRhs() : product.getLhs());
+    }
+  }
+  return found;
+}
+
+device::TileOp Distributor::sharedOperand(Value operand) { return operand.getDefiningOp<device::TileOp>(); }
+
+void Distributor::await(Moment moment) {
+  for (const CursorUse &use : cursorUses)
+    if (use.ofFold && use.first == moment)
+      device::AwaitOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor));
+}
+
+void Distributor::release(Moment moment) {
+  for (const CursorUse &use : cursorUses)
+    if (use.ofFold && use.last == moment) {
+      device::ReleaseOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor), Value());
+      device::AdvanceOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor));
+    }
+}
+
+LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
+  constexpr int64_t deepest = 16;             // elements that one instruction contracts
+  Location loc = event.ops.front()->getLoc();
+  Block *written = b.getInsertionBlock();
+  struct Issue {
+    Value accumulator, left, leftCursor;
+    device::TileOp right;
+    int64_t depth;
+    bool transposed, accumulate;
+  };
+  SmallVector<Issue> issues;
+  SmallVector<Value> held;                    // registers in flight
+  llvm::SmallMapVector<Value, Value, 2> packed;
+  SmallVector<Accumulation> accumulations;
+  if (moment == Moment::dots1 && llvm::any_of(cursorUses, [](const CursorUse &use) { return use.ofFold && use.first == Moment::work; }))
+    release(Moment::work);
+  for (Operation *op : event.ops) {
+    auto dot = cast<tile::DotOp>(op);
+    auto runs = [&](Value value) { return tile::runsAlong(value, kernel.getBlock()); };
+    Value left = dot.getLhs(), right = dot.getRhs();
+    if (!runs(left))
+      std::swap(left, right);
+    if (!runs(left) || runs(right))
+      return dot.emitError() << "multiplies " << dot.getLhs().getType() << " by " << dot.getRhs().getType() << "; on a GPU one operand of a dot runs along the block axis \"" << kernel.getBlock()
+                             << "\", and the dot contracts another axis";
+    device::TileOp rightTile = sharedOperand(right), leftTile = sharedOperand(left);
+    if (!rightTile)
+      return dot.emitError() << "has a computed operand that lacks the block axis \"" << kernel.getBlock() << "\"; on a GPU it must be loaded from a tensor";
+    auto contracted = [&](Value value) {
+      auto axes = tile::axesOf(value);
+      return axes.size() == 2 && axes[1].getValue() == dot.getAxis() ? 1 : 0;
+    };
+    int64_t length = cast<RankedTensorType>(left.getType()).getDimSize(contracted(left));
+    Issue issue{{}, {}, {}, rightTile, (length + deepest - 1) / deepest * deepest, false, moment == Moment::dots1};
+    auto rightRing = cast<device::RingType>(rightTile.getRing().getType());
+    int64_t n = cast<RankedTensorType>(dot.getType()).getNumElements() / int64_t(kernel.getWidth());
+    issue.transposed = rightTile.getColumns() != dot.getAxis();
+    if (issue.transposed && rightRing.rows() % deepest)
+      return dot.emitError() << "contracts " << rightRing.rows() << " rows of a tile; expected a multiple of 16";
+    if (leftTile) {
+      if (leftTile.getColumns() != dot.getAxis())
+        return dot.emitError() << "contracts axis \"" << dot.getAxis() << "\", which is not the last dimension of its left operand's tensor; store that tensor with this axis last";
+      issue.left = scalars.lookupOrDefault(leftTile.getRing());
+      issue.leftCursor = scalars.lookupOrDefault(leftTile.getCursor());
+    } else {
+      if (moment == Moment::dots0)
+        return dot.emitError() << "multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate";
+      if (length % deepest)
+        return dot.emitError() << "contracts " << length << " computed elements; expected a multiple of 16";
+      Value source = left;
+      while (auto round = source.getDefiningOp<arith::TruncFOp>())
+        source = registers.lookup(source) ? source : round.getIn();
+      if (!registers.lookup(source))
+        return dot.emitError() << "has a left operand that no registers hold";
+      Value &operand = packed[source];
+      if (!operand) {
+        auto type = device::OperandType::get(b.getContext(), length, rightRing.getElement());
+        std::size_t place = packed.size() - 1;
+        while (operandPool.size() <= place || operandPool[place].getType() != type) {
+          if (operandPool.size() <= place)
+            operandPool.push_back(declare(type, Value(), "operand"));
+          else
+            ++place;
+        }
+        operand = operandPool[place];
+      }
+      issue.left = operand;
+    }
+    if (moment == Moment::dots1) {
+      auto accumulation = accumulationOf(dot);
+      if (failed(accumulation))
+        return failure();
+      issue.accumulator = accumulation->accumulator;
+      accumulations.push_back(*accumulation);
+    } else {
+      issue.accumulator = fragmentFor(dot.getResult());
+    }
+    if (cast<device::FragmentType>(issue.accumulator.getType()).getWidth() != n)
+      return dot.emitError() << "makes " << n << " columns for registers of another width";
+    held.push_back(issue.accumulator);
+    issues.push_back(issue);
+  }
+  for (auto &[source, operand] : packed) {
+    device::PackOp::create(b, loc, registers.lookup(source), operand);
+    held.push_back(operand);
+  }
+  for (const Accumulation &accumulation : accumulations) {
+    if (!accumulation.factor)
+      continue;
+    int64_t width = device::widthOf(accumulation.accumulator.getType());
+    auto loop = device::EachElementOp::create(b, loc, b.getI64IntegerAttr(width));
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&loop.getBody());
+    local.clear();
+    auto factor = resolve(accumulation.factor);
+    if (failed(factor))
+      return failure();
+    Value old = device::GetOp::create(b, loc, b.getF32Type(), accumulation.accumulator);
+    device::SetOp::create(b, loc, arith::MulFOp::create(b, loc, old, *factor), accumulation.accumulator);
+    local.clear();
+  }
+  Operation *lastWork = b.getInsertionPoint() == written->begin() ? nullptr : &*std::prev(b.getInsertionPoint());
+  await(moment);
+  device::FenceOp::create(b, loc, held);
+  for (const Issue &issue : issues) {
+    device::TileOp right = issue.right;
+    device::MultiplyOp::create(b, loc, issue.accumulator, issue.left, issue.leftCursor, scalars.lookupOrDefault(right.getRing()), scalars.lookupOrDefault(right.getCursor()), b.getI64IntegerAttr(issue.depth),
+                               issue.transposed ? b.getUnitAttr() : UnitAttr(), issue.accumulate ? b.getUnitAttr() : UnitAttr());
+  }
+  device::CommitOp::create(b, loc);
+  device::WaitOp::create(b, loc, b.getI64IntegerAttr(0), held);
+  release(moment);
+  for (auto op = lastWork ? std::next(lastWork->getIterator()) : written->begin(); op != b.getInsertionPoint(); ++op)
+    op->setAttr("device.stage", b.getI64IntegerAttr(moment == Moment::dots1 ? 1 : 0));
+  if (moment == Moment::dots0)
+    await(Moment::work);
+  return success();
+}
+
+//===--- stores ------------------------------------------------------------------------------------===//
+
+LogicalResult Distributor::writeStore(tile::StoreOp store) {
+  Location loc = store.getLoc();
+  auto memory = store.getMemory().getDefiningOp<device::MemoryOp>();
+  StringRef tensor = memory.getTensor();
+  Value value = store.getValue();
+  Space space = spaceOf(value);
+  if (space != Space::row && space != Space::element)
+    return store.emitError() << "writes " << value.getType() << " to tensor \"" << tensor << "\"; on a GPU a kernel stores values over the block axis \"" << kernel.getBlock() << "\"";
+  auto axes = tile::axesOf(value);
+  int rowDimension = -1, columnDimension = -1;
+  for (auto [m, dim] : llvm::enumerate(store.getDims()))
+    if (dim >= 0)
+      (axes[unsigned(dim)] == kernel.getBlockAttr() ? rowDimension : columnDimension) = int(m);
+  if (space == Space::element && columnDimension != int(store.getDims().size()) - 1)
+    return store.emitError() << "writes tensor \"" << tensor << "\" along axis \"" << kernel.getBlock() << "\" in its last dimension; store it with that axis before the last";
+  // Where each row lies, and whether it is inside.
+  OpBuilder top = OpBuilder::atBlockBegin(body);
+  auto context = b.getContext();
+  Value offsets = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI64Type()), tensor.str() + "_at");
+  Value insides = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI1Type()), tensor.str() + "_inside");
+  auto rows = device::EachRowOp::create(b, loc);
+  Value columns;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&rows.getBody());
+    Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside;
+    for (auto [m, at] : llvm::enumerate(store.getOffsets())) {
+      Value index = scalars.lookupOrDefault(at);
+      if (int(m) == rowDimension) {
+        index = rowPosition(index, loc);
+        inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
+      }
+      if (int(m) == columnDimension) {
+        if (!matchPattern(at, m_Zero()))
+          return store.emitError() << "writes columns of tensor \"" << tensor << "\" from another place than its first";
+        continue;
+      }
+      Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
+      offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, int64_t(m))));
+    }
+    device::SetOp::create(b, loc, offset, offsets);
+    device::SetOp::create(b, loc, inside, insides);
+  }
+  Value pointer = parameters.pointer(tensor, cast<MemRefType>(store.getMemory().getType()).getElementType());
+  while (auto round = value.getDefiningOp<arith::TruncFOp>()) {
+    if (registers.lookup(value))
+      break;
+    value = round.getIn();
+  }
+  Value held = registers.lookup(value);
+  if (!held) {       // a constant
+    Type type = space == Space::row ? Type(device::RowsType::get(context, scalarType(tile::elementOf(value.getType()))))
+                                    : Type(device::FragmentType::get(context, widthOf(value), scalarType(tile::elementOf(value.getType()))));
+    held = declare(type, value, "stored");
+    if (failed(assign(held, value, loc)))
+      return failure();
+  }
+  if (space == Space::row)
+    device::StoreRowsOp::create(b, loc, held, pointer, offsets, insides);
+  else
+    device::StoreTileOp::create(b, loc, held, pointer, offsets, insides, parameters.length(tensor, columnDimension));
+  return success();
+}
+
+} // namespace tw::distribution

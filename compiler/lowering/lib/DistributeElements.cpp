@@ -1,0 +1,320 @@
+// device-distribute-tiles: loops over rows and elements.
+#include "Distribution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+namespace tw::distribution {
+
+/// What a thread computes with: 16-bit floats are f32 in registers.
+Type Distributor::scalarType(Type type) {
+  Type element = tile::elementOf(type);
+  return element.isF16() || element.isBF16() ? Type(b.getF32Type()) : element;
+}
+
+Value Distributor::constant(Attribute value, Location loc) {
+  if (auto number = dyn_cast<FloatAttr>(value))
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(float(number.getValueAsDouble())));
+  return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
+}
+
+Value Distributor::integer(int64_t n, Location loc) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(n))); }
+
+/// The coordinate of the present row, where the tile starts at `first`.
+Value Distributor::rowPosition(Value first, Location loc) {
+  Value thread = arith::AddIOp::create(b, loc, first, device::RowOffsetOp::create(b, loc, b.getI32Type()));
+  return arith::AddIOp::create(b, loc, thread, device::RowOp::create(b, loc, b.getI32Type()));
+}
+
+//===--- events ------------------------------------------------------------------------------------===//
+
+LogicalResult Distributor::writeRows(const Event &event) {
+  Location loc = event.ops.front()->getLoc();
+  // Masks first: their intervals are registers of their own.
+  for (Operation *op : event.ops)
+    if (auto mask = dyn_cast<tile::MaskOp>(op); mask && spaceOf(mask.getResult()) == Space::element)
+      if (failed(writeInterval(mask)))
+        return failure();
+  SmallVector<Operation *> ops;
+  for (Operation *op : event.ops)
+    if (!isa<tile::MaskOp>(op) || spaceOf(op->getResult(0)) == Space::row)
+      ops.push_back(op);
+  if (ops.empty())
+    return success();
+  auto rows = device::EachRowOp::create(b, loc);
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&rows.getBody());
+  local.clear();
+  for (Operation *op : ops) {
+    auto value = compute(op);
+    if (failed(value))
+      return failure();
+    local[op->getResult(0)] = *value;
+  }
+  for (Operation *op : ops) {
+    Value result = op->getResult(0);
+    if (!needsRegisters(result))
+      continue;
+    Value target = declare(device::RowsType::get(b.getContext(), local[result].getType()), result, "r");
+    registers[result] = target;
+    device::SetOp::create(b, op->getLoc(), local[result], target);
+  }
+  local.clear();
+  return success();
+}
+
+LogicalResult Distributor::writeElements(const Event &event) {
+  auto loop = device::EachElementOp::create(b, event.ops.front()->getLoc(), b.getI64IntegerAttr(event.width));
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBody());
+  local.clear();
+  for (Operation *op : event.ops) {
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      auto source = resolve(reduce.getSource());
+      if (failed(source))
+        return failure();
+      Value target = declare(device::RowsType::get(b.getContext(), source->getType()), reduce.getResult(), "reduced");
+      registers[reduce.getResult()] = target;
+      // Lanes keep parts of what only adds to a carried sum: they meet when the fold has ended.
+      bool lanes = reduce.getKind() == tile::Combine::Sum && reduce->hasOneUse();
+      Operation *user = lanes ? *reduce->getUsers().begin() : nullptr;
+      if (isa_and_present<arith::MulFOp>(user) && user->hasOneUse())
+        user = *user->getUsers().begin();
+      lanes = (user && user->getNumResults() == 1 && sums.contains(carriers.lookup(user->getResult(0)))) || sums.contains(carriers.lookup(reduce.getResult()));
+      device::CombineOp::create(b, op->getLoc(), device::CombineAttr::get(b.getContext(), device::Combine(reduce.getKind())), *source, target, lanes ? b.getUnitAttr() : UnitAttr());
+      continue;
+    }
+    auto value = compute(op);
+    if (failed(value))
+      return failure();
+    local[op->getResult(0)] = *value;
+  }
+  for (Operation *op : event.ops) {
+    if (isa<tile::ReduceOp>(op) || !needsRegisters(op->getResult(0)))
+      continue;
+    Value result = op->getResult(0);
+    Value written = local[result];
+    device::SetOp::create(b, op->getLoc(), written, fragmentFor(result));
+  }
+  local.clear();
+  return success();
+}
+
+//===--- values ------------------------------------------------------------------------------------===//
+
+FailureOr<Value> Distributor::resolve(Value value) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return scalars.lookupOrDefault(value);
+  if (Value known = local.lookup(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (auto broadcast = dyn_cast_if_present<tile::BroadcastOp>(op))
+    return resolve(broadcast.getSource());
+  Location loc = op ? op->getLoc() : value.getLoc();
+  if (auto splat = dyn_cast_if_present<arith::ConstantOp>(op)) {
+    auto dense = dyn_cast<SplatElementsAttr>(splat.getValue());
+    if (!dense)
+      return op->emitError() << "a constant tile must hold one value everywhere; pass a table as a tensor", failure();
+    return constant(dense.getSplatValue<Attribute>(), loc);
+  }
+  if (Value held = registers.lookup(value))
+    return local[value] = device::GetOp::create(b, loc, device::elementOf(held.getType()), held);
+  if (op && spaceOf(value) == Space::column) {
+    auto column = resolveColumn(value);
+    if (succeeded(column))
+      local[value] = *column;
+    return column;
+  }
+  return emitError(loc) << "the value " << value.getType() << " is used where it is not held", failure();
+}
+
+/// A value along columns only, for the present element.
+FailureOr<Value> Distributor::resolveColumn(Value value) {
+  Operation *op = value.getDefiningOp();
+  Location loc = op->getLoc();
+  auto threadColumn = [&](Value start) -> Value {
+    return arith::AddIOp::create(b, loc, scalars.lookupOrDefault(start), device::ColumnOffsetOp::create(b, loc, b.getI32Type()));
+  };
+  auto column = [&]() -> Value { return device::ColumnOp::create(b, loc, b.getI32Type()); };
+  auto asFloat = [&](Value x) -> Value { return arith::SIToFPOp::create(b, loc, b.getF32Type(), x); };
+  if (auto tile = dyn_cast<device::TileOp>(op)) {
+    Type element = tile::elementOf(value.getType());
+    Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : Type(b.getI32Type());
+    return Value(device::LoadColumnOp::create(b, loc, loaded, scalars.lookupOrDefault(tile.getRing()), scalars.lookupOrDefault(tile.getCursor())));
+  }
+  if (auto positions = dyn_cast<tile::PositionsOp>(op))
+    return Value(arith::AddIOp::create(b, loc, threadColumn(positions.getStart()), column()));
+  // A coordinate as a number: a constant for each element, and the thread's own part, converted once.
+  if (auto number = dyn_cast<arith::SIToFPOp>(op))
+    if (auto positions = number.getIn().getDefiningOp<tile::PositionsOp>())
+      return Value(arith::AddFOp::create(b, loc, asFloat(threadColumn(positions.getStart())), asFloat(column())));
+  // Times a factor: one multiply-add an element.
+  if (auto product = dyn_cast<arith::MulFOp>(op))
+    for (auto [x, y] : {std::pair{product.getLhs(), product.getRhs()}, std::pair{product.getRhs(), product.getLhs()}}) {
+      auto number = x.getDefiningOp<arith::SIToFPOp>();
+      auto positions = number ? number.getIn().getDefiningOp<tile::PositionsOp>() : tile::PositionsOp();
+      auto factor = y.getDefiningOp<tile::BroadcastOp>();
+      if (!positions || !factor || isa<RankedTensorType>(factor.getSource().getType()))
+        continue;
+      Value f = scalars.lookupOrDefault(factor.getSource());
+      Value own = arith::MulFOp::create(b, loc, asFloat(threadColumn(positions.getStart())), f);
+      return Value(math::FmaOp::create(b, loc, asFloat(column()), f, own));
+    }
+  return compute(op);
+}
+
+FailureOr<Value> Distributor::loadRow(tile::LoadOp load) {
+  Location loc = load.getLoc();
+  auto memory = load.getMemory().getDefiningOp<device::MemoryOp>();
+  StringRef tensor = memory.getTensor();
+  Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  for (auto [m, at] : llvm::enumerate(load.getOffsets())) {
+    Value index = scalars.lookupOrDefault(at);
+    if (load.getDims()[m] >= 0)
+      index = rowPosition(index, loc);
+    Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
+    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, int64_t(m))));
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0, loc));
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
+    inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
+  }
+  Type element = tile::elementOf(load.getType());
+  Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : Type(b.getI32Type());
+  Value pointer = parameters.pointer(tensor, cast<MemRefType>(load.getMemory().getType()).getElementType());
+  return Value(device::LoadOp::create(b, loc, loaded, pointer, offset, inside));
+}
+
+FailureOr<Value> Distributor::compute(Operation *op) {
+  Location loc = op->getLoc();
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return loadRow(load);
+  if (auto positions = dyn_cast<tile::PositionsOp>(op))
+    return rowPosition(scalars.lookupOrDefault(positions.getStart()), loc);
+  if (auto mask = dyn_cast<tile::MaskOp>(op))
+    return writeMask(mask);
+  if (auto promise = dyn_cast<tile::StabiliserOp>(op))
+    return resolve(promise.getSource());
+  if (isa<arith::ExtFOp>(op))
+    return resolve(op->getOperand(0));
+  if (isa<arith::TruncFOp>(op)) {
+    bool rounds = false;      // stores and dots round by themselves
+    forEachUser(op->getResult(0), [&](Operation *user) { rounds |= !isa<tile::StoreOp, tile::DotOp>(user); });
+    if (rounds)
+      return op->emitError() << "rounds a value that elementwise work goes on with; on a GPU values are rounded when they are stored or multiplied", failure();
+    return resolve(op->getOperand(0));
+  }
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    return op->emitError() << "'" << op->getName() << "' has no form on a GPU yet; expected tile, arith and math operations", failure();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    auto resolved = resolve(operand);
+    if (failed(resolved))
+      return failure();
+    operands.push_back(*resolved);
+  }
+  OperationState state(loc, op->getName());
+  state.addOperands(operands);
+  state.addTypes(scalarType(op->getResult(0).getType()));
+  state.addAttributes(op->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+//===--- masks -------------------------------------------------------------------------------------===//
+
+namespace {
+/// Dimensions of a mask: which one runs along rows, which along columns; -1 for none.
+std::pair<int, int> dimensionsOf(tile::MaskOp mask, StringAttr block) {
+  int row = -1, column = -1;
+  for (auto [i, axis] : llvm::enumerate(tile::axesOf(mask.getResult())))
+    (axis == block ? row : column) = int(i);
+  return {row, column};
+}
+} // namespace
+
+/// The columns lo … hi of each row that stay, counted from the thread's first column: all half planes whose coefficient of the
+/// column is -1, 0 or 1.
+LogicalResult Distributor::writeInterval(tile::MaskOp mask) {
+  Location loc = mask.getLoc();
+  auto [row, column] = dimensionsOf(mask, kernel.getBlockAttr());
+  unsigned rank = unsigned(mask.getResult().getType().getRank());
+  auto rows = device::EachRowOp::create(b, loc);
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&rows.getBody());
+  Value lo, hi;
+  Value start = arith::AddIOp::create(b, loc, scalars.lookupOrDefault(mask.getOrigin()[unsigned(column)]), device::ColumnOffsetOp::create(b, loc, b.getI32Type()));
+  for (auto [plane, rest] : llvm::enumerate(mask.getRest())) {
+    int64_t c = mask.getCoefficients()[plane * rank + unsigned(column)], r = row < 0 ? 0 : mask.getCoefficients()[plane * rank + unsigned(row)];
+    if (c < -1 || c > 1)
+      continue;                               // each element asks
+    // c · column + e ≤ 0
+    Value e = scalars.lookupOrDefault(rest);
+    if (r) {
+      Value position = rowPosition(scalars.lookupOrDefault(mask.getOrigin()[unsigned(row)]), loc);
+      e = arith::AddIOp::create(b, loc, e, arith::MulIOp::create(b, loc, position, integer(r, loc)));
+    }
+    if (c == -1) {
+      Value from = arith::SubIOp::create(b, loc, e, start);
+      lo = lo ? arith::MaxSIOp::create(b, loc, lo, from).getResult() : from;
+      continue;
+    }
+    Value to;
+    if (c == 1) {
+      to = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, integer(0, loc), e), start);
+    } else {
+      Value keeps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, e, integer(0, loc));
+      to = arith::SelectOp::create(b, loc, keeps, integer(INT32_MAX, loc), integer(-1, loc));
+    }
+    hi = hi ? arith::MinSIOp::create(b, loc, hi, to).getResult() : to;
+  }
+  auto keep = [&](Value bound, StringRef name) -> Value {
+    if (!bound)
+      return {};
+    OpBuilder top = OpBuilder::atBlockBegin(body);
+    Value target = device::RegistersOp::create(top, loc, device::RowsType::get(b.getContext(), b.getI32Type()), name);
+    device::SetOp::create(b, loc, bound, target);
+    return target;
+  };
+  Value from = keep(lo, "from"), to = keep(hi, "to");
+  intervals[mask] = {from, to};
+  return success();
+}
+
+FailureOr<Value> Distributor::writeMask(tile::MaskOp mask) {
+  Location loc = mask.getLoc();
+  auto source = resolve(mask.getSource());
+  if (failed(source))
+    return failure();
+  auto [row, column] = dimensionsOf(mask, kernel.getBlockAttr());
+  unsigned rank = unsigned(mask.getResult().getType().getRank());
+  Value keeps;
+  auto require = [&](Value condition) { keeps = keeps ? arith::AndIOp::create(b, loc, keeps, condition).getResult() : condition; };
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value { return arith::CmpIOp::create(b, loc, predicate, x, y); };
+  if (column >= 0 && row >= 0) {
+    auto [lo, hi] = intervals.lookup(mask);
+    Value at = device::ColumnOp::create(b, loc, b.getI32Type());
+    if (lo)
+      require(compare(arith::CmpIPredicate::sge, at, device::GetOp::create(b, loc, b.getI32Type(), lo)));
+    if (hi)
+      require(compare(arith::CmpIPredicate::sle, at, device::GetOp::create(b, loc, b.getI32Type(), hi)));
+  }
+  for (auto [plane, rest] : llvm::enumerate(mask.getRest())) {
+    int64_t c = column < 0 ? 0 : mask.getCoefficients()[plane * rank + unsigned(column)], r = row < 0 ? 0 : mask.getCoefficients()[plane * rank + unsigned(row)];
+    if (column >= 0 && row >= 0 && c >= -1 && c <= 1)
+      continue;                               // in the interval
+    Value e = scalars.lookupOrDefault(rest);
+    if (r)
+      e = arith::AddIOp::create(b, loc, e, arith::MulIOp::create(b, loc, rowPosition(scalars.lookupOrDefault(mask.getOrigin()[unsigned(row)]), loc), integer(r, loc)));
+    if (c) {
+      Value position = arith::AddIOp::create(b, loc, arith::AddIOp::create(b, loc, scalars.lookupOrDefault(mask.getOrigin()[unsigned(column)]), device::ColumnOffsetOp::create(b, loc, b.getI32Type())),
+                                             device::ColumnOp::create(b, loc, b.getI32Type()));
+      e = arith::AddIOp::create(b, loc, e, arith::MulIOp::create(b, loc, position, integer(c, loc)));
+    }
+    require(compare(arith::CmpIPredicate::sle, e, integer(0, loc)));
+  }
+  if (!keeps)
+    return *source;
+  return Value(arith::SelectOp::create(b, loc, keeps, *source, constant(mask.getOtherwiseAttr(), loc)));
+}
+
+} // namespace tw::distribution

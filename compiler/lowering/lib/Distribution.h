@@ -1,0 +1,125 @@
+// How device-distribute-tiles goes about it: the consumers' tile program is walked block by block. A block is first planned as a
+// list of events, then each event is written.
+#pragma once
+#include "Parameters.h"
+#include "SharedTiles.h"
+#include "mlir/IR/IRMapping.h"
+#include "tilewright/ir/Device.h"
+#include "tilewright/ir/Tile.h"
+#include "llvm/ADT/MapVector.h"
+#include <vector>
+
+namespace tw::distribution {
+
+/// Where a value over axes lives in a thread block.
+enum class Space { scalar, row, column, element };
+
+/// One thing that a thread does, in order.
+struct Event {
+  enum class Kind { scalar, rows, elements, dots0, dots1, control, store } kind;
+  llvm::SmallVector<mlir::Operation *> ops;
+  int64_t width = 0;            // elements: columns of the loop
+};
+
+/// A block of the tile program as events.
+struct Plan {
+  std::vector<Event> events;
+  llvm::DenseMap<mlir::Operation *, int> eventOf;
+};
+
+/// A group of tiles that one cursor walks, and when a step uses it.
+struct CursorUse {
+  mlir::Value cursor;
+  bool ofFold = false;
+  Moment first = Moment::dots1, last = Moment::dots0;
+};
+
+class Distributor {
+public:
+  explicit Distributor(device::KernelOp kernel);
+  mlir::LogicalResult run();
+
+private:
+  mutable device::KernelOp kernel;
+  device::ConsumersOp before;                  // the tile program
+  mlir::OpBuilder b;                           // where the distributed one grows
+  mlir::Block *body = nullptr;                 // of the new consumers
+  Parameters parameters;
+  mlir::IRMapping scalars;                     // scalars, cursors, rings
+  llvm::DenseMap<mlir::Value, mlir::Value> registers;   // tile values to the registers that hold them
+  llvm::DenseMap<mlir::Value, mlir::Value> carriers;    // values to the registers that they must end up in
+  llvm::DenseSet<mlir::Value> sums, accumulators;       // registers of carried values of these kinds
+  llvm::SmallVector<CursorUse> cursorUses;
+  mlir::StringAttr foldAxis;
+
+  //--- planning (DistributionPlan.cpp)
+  Space spaceOf(mlir::Value value) const;
+  int64_t widthOf(mlir::Value value) const;    // columns of an element or column value
+  mlir::FailureOr<Plan> plan(mlir::Block &block);
+  void findCursorUses();
+  /// Calls `visit` with every operation that uses the value, looking through broadcasts.
+  static void forEachUser(mlir::Value value, llvm::function_ref<void(mlir::Operation *)> visit);
+
+  //--- control flow and carried values (DistributeTiles.cpp)
+  struct Frame {
+    mlir::Block *block;
+    Plan plan;
+    int now = 0;                               // the event being written
+  };
+  std::vector<Frame> frames;             // of the blocks that enclose the present place, innermost last
+  mlir::LogicalResult writeBlock(mlir::Block &block);
+  mlir::LogicalResult writeEvent(const Event &event);
+  mlir::LogicalResult writeControl(mlir::Operation *op);
+  mlir::LogicalResult writeFor(mlir::Operation *op);
+  mlir::LogicalResult writeIf(mlir::Operation *op);
+  mlir::LogicalResult makeCarriers(mlir::Operation *op);
+  void setCarrier(mlir::Value value, mlir::Value registers);
+  mlir::LogicalResult assign(mlir::Value registers, mlir::Value value, mlir::Location loc);
+  void joinSums(mlir::Operation *op);
+
+  //--- registers
+  struct Pooled {
+    mlir::Value registers, occupant;
+  };
+  llvm::SmallVector<Pooled> pool;
+  llvm::SmallVector<mlir::Value> operandPool;
+  mlir::Value declare(mlir::Type type, mlir::Value named, llvm::StringRef otherwise);
+  /// Registers for an element value made by the present event: those of a value that dies here, if there are any.
+  mlir::Value fragmentFor(mlir::Value value);
+  bool isLive(mlir::Value occupant) const;
+  int lastUse(mlir::Value value, const Frame &frame) const;
+  bool needsRegisters(mlir::Value value) const;
+
+  //--- rows and elements (DistributeElements.cpp)
+  llvm::DenseMap<mlir::Value, mlir::Value> local;   // tile values to scalars of the present row or element
+  llvm::DenseMap<mlir::Operation *, std::pair<mlir::Value, mlir::Value>> intervals;   // masks to the columns lo and hi that stay, by row
+  mlir::LogicalResult writeRows(const Event &event);
+  mlir::LogicalResult writeElements(const Event &event);
+  mlir::FailureOr<mlir::Value> resolve(mlir::Value value);
+  mlir::FailureOr<mlir::Value> resolveColumn(mlir::Value value);
+  mlir::FailureOr<mlir::Value> compute(mlir::Operation *op);
+  mlir::FailureOr<mlir::Value> loadRow(tile::LoadOp load);
+  mlir::LogicalResult writeInterval(tile::MaskOp mask);
+  mlir::FailureOr<mlir::Value> writeMask(tile::MaskOp mask);
+  mlir::Value constant(mlir::Attribute value, mlir::Location loc);
+  mlir::Value integer(int64_t n, mlir::Location loc);
+  mlir::Value rowPosition(mlir::Value first, mlir::Location loc);
+  mlir::Type scalarType(mlir::Type type);
+
+  //--- dots and stores (DistributeDots.cpp)
+  struct Accumulation {
+    tile::DotOp dot;
+    mlir::Value accumulator, factor;           // factor: a row value or scalar, null for 1
+  };
+  mlir::FailureOr<Accumulation> accumulationOf(tile::DotOp dot);
+  mlir::LogicalResult writeDots(const Event &event, Moment moment);
+  mlir::LogicalResult writeStore(tile::StoreOp store);
+  void await(Moment moment);
+  void release(Moment moment);
+  device::TileOp sharedOperand(mlir::Value operand);
+};
+
+/// The dot that a sum accumulates, with the sum's other part; null if the value is no such sum.
+tile::DotOp accumulatedDot(mlir::Value value);
+
+} // namespace tw::distribution

@@ -1,0 +1,174 @@
+// Cuts a block of the tile program into events: dots on tiles, then phases of rows and elements, then dots that accumulate.
+//
+// A phase is one loop over rows and one over elements for each width. A value belongs to the first phase in which all
+// that it needs is there; what a reduction makes is there in the phase after it.
+#include "Distribution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+namespace tw::distribution {
+
+Space Distributor::spaceOf(Value value) const {
+  auto axes = tile::axesOf(value);
+  bool row = llvm::any_of(axes, [&](StringAttr axis) { return axis == kernel.getBlockAttr(); });
+  if (axes.size() == (row ? 1 : 0))
+    return row ? Space::row : Space::scalar;
+  return row ? Space::element : Space::column;
+}
+
+int64_t Distributor::widthOf(Value value) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  for (auto [axis, size] : llvm::zip(tile::axesOf(value), type.getShape()))
+    if (axis != kernel.getBlockAttr())
+      return size;
+  return 0;
+}
+
+void Distributor::forEachUser(Value value, llvm::function_ref<void(Operation *)> visit) {
+  for (Operation *user : value.getUsers())
+    if (auto broadcast = dyn_cast<tile::BroadcastOp>(user))
+      forEachUser(broadcast.getResult(), visit);
+    else
+      visit(user);
+}
+
+void Distributor::findCursorUses() {
+  before.walk([&](Operation *op) {
+    if (auto axis = op->getAttrOfType<StringAttr>("tile.fold"))
+      foldAxis = axis;
+  });
+  before.walk([&](device::TileOp tile) {
+    auto found = llvm::find_if(cursorUses, [&](const CursorUse &use) { return use.cursor == tile.getCursor(); });
+    if (found == cursorUses.end()) {
+      cursorUses.push_back({tile.getCursor()});
+      found = std::prev(cursorUses.end());
+    }
+    found->ofFold |= foldAxis && tile::runsAlong(tile.getResult(), foldAxis.getValue());
+    forEachUser(tile.getResult(), [&](Operation *user) {
+      auto dot = dyn_cast<tile::DotOp>(user);
+      Moment moment = !dot ? Moment::work : dot.getStage().value_or(0) ? Moment::dots1 : Moment::dots0;
+      found->first = std::min(found->first, moment);
+      found->last = std::max(found->last, moment);
+    });
+  });
+}
+
+namespace {
+
+/// Operations that cost nothing where they stand: they are looked through where they are used.
+bool isTransparent(Operation *op) {
+  return isa<tile::BroadcastOp, device::TileOp, device::MemoryOp>(op) || (isa<arith::ConstantOp>(op) && isa<RankedTensorType>(op->getResult(0).getType()));
+}
+
+/// The phases of a stretch of operations without control flow.
+struct Stretch {
+  struct Phase {
+    SmallVector<Operation *> rows;
+    llvm::SmallMapVector<int64_t, SmallVector<Operation *>, 2> elements;   // by width
+  };
+  std::vector<Phase> phases;
+  DenseMap<Value, int> ready;      // the phase from which on a value can be used
+  SmallVector<Operation *> dots0, dots1;
+
+  void closeInto(Plan &plan) {
+    auto add = [&](Event::Kind kind, SmallVector<Operation *> ops, int64_t width = 0) {
+      if (ops.empty())
+        return;
+      for (Operation *op : ops)
+        plan.eventOf[op] = int(plan.events.size());
+      plan.events.push_back({kind, std::move(ops), width});
+    };
+    add(Event::Kind::dots0, std::move(dots0));
+    for (Phase &phase : phases) {
+      add(Event::Kind::rows, std::move(phase.rows));
+      for (auto &[width, ops] : phase.elements)
+        add(Event::Kind::elements, std::move(ops), width);
+    }
+    add(Event::Kind::dots1, std::move(dots1));
+    *this = Stretch();
+  }
+};
+
+} // namespace
+
+FailureOr<Plan> Distributor::plan(Block &block) {
+  Plan plan;
+  Stretch stretch;
+  // Through broadcasts and column vectors, the phase in which the value is there.
+  std::function<int(Value)> ready = [&](Value value) {
+    if (auto known = stretch.ready.find(value); known != stretch.ready.end())
+      return known->second;
+    Operation *op = value.getDefiningOp();
+    int phase = 0;
+    if (op && op->getBlock() == &block && (isa<tile::BroadcastOp>(op) || spaceOf(value) == Space::column))
+      for (Value operand : op->getOperands())
+        phase = std::max(phase, ready(operand));
+    return phase;
+  };
+  auto single = [&](Operation *op, Event::Kind kind) {
+    stretch.closeInto(plan);
+    plan.eventOf[op] = int(plan.events.size());
+    plan.events.push_back({kind, {op}});
+  };
+  for (Operation &op : block) {
+    if (isTransparent(&op) || op.hasTrait<OpTrait::IsTerminator>())
+      continue;
+    if (isa<scf::ForOp, scf::IfOp>(op)) {
+      single(&op, Event::Kind::control);
+      continue;
+    }
+    if (isa<tile::StoreOp>(op)) {
+      single(&op, Event::Kind::store);
+      continue;
+    }
+    if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      (dot.getStage().value_or(0) ? stretch.dots1 : stretch.dots0).push_back(&op);
+      continue;
+    }
+    if (op.getNumRegions() || op.getNumResults() > 1 || isa<tile::GatherOp>(op))
+      return op.emitError() << "'" << op.getName() << "' has no form on a GPU yet; expected tile, arith and math operations, scf.for and scf.if", failure();
+    Value result = op.getNumResults() ? op.getResult(0) : Value();
+    auto tileOperand = llvm::find_if(op.getOperands(), [](Value operand) { return isa<RankedTensorType>(operand.getType()); });
+    auto reduce = dyn_cast<tile::ReduceOp>(op);
+    if (!reduce && tileOperand == op.getOperands().end() && (!result || spaceOf(result) == Space::scalar)) {
+      plan.eventOf[&op] = int(plan.events.size());      // needs no tile: it may stand before this stretch's phases
+      plan.events.push_back({Event::Kind::scalar, {&op}});
+      continue;
+    }
+    // A sum that only accumulates a dot is the dot's own business.
+    if (tile::DotOp dot = result ? accumulatedDot(result) : tile::DotOp(); dot && dot.getStage().value_or(0))
+      continue;
+    if (auto product = dyn_cast<arith::MulFOp>(op); product && spaceOf(result) == Space::element && product->hasOneUse() && accumulatedDot(product->getUsers().begin()->getResult(0)))
+      continue;
+    Space space = spaceOf(reduce ? reduce.getSource() : result);
+    if (space == Space::column)
+      continue;                                         // computed where it is used
+    int phase = 0;
+    for (Value operand : op.getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        phase = std::max(phase, ready(operand));
+    if (reduce && (spaceOf(reduce.getResult()) != Space::row || space != Space::element))
+      return op.emitError() << "reduces over the block axis \"" << kernel.getBlock() << "\"; on a GPU a thread block's rows do not meet: reduce over another axis", failure();
+    if (result && cast<RankedTensorType>((reduce ? reduce.getSource() : result).getType()).getRank() > 2)
+      return op.emitError() << "makes a tile of more than two axes; on a GPU a tile has at most two: make another axis free, or reduce one first", failure();
+    if (stretch.phases.size() <= std::size_t(phase))
+      stretch.phases.resize(std::size_t(phase) + 1);
+    stretch.ready[result] = phase + (reduce ? 1 : 0);
+    if (space == Space::row)
+      stretch.phases[std::size_t(phase)].rows.push_back(&op);
+    else
+      stretch.phases[std::size_t(phase)].elements[widthOf(reduce ? reduce.getSource() : result)].push_back(&op);
+    if (auto mask = dyn_cast<tile::MaskOp>(op); mask && space == Space::element)
+      stretch.phases[std::size_t(phase)].rows.push_back(&op);      // its intervals
+  }
+  stretch.closeInto(plan);
+  // A mask stands in two events; what counts is the one that makes its value.
+  for (auto [i, event] : llvm::enumerate(plan.events))
+    if (event.kind == Event::Kind::elements)
+      for (Operation *op : event.ops)
+        plan.eventOf[op] = int(i);
+  return plan;
+}
+
+} // namespace tw::distribution

@@ -1,0 +1,86 @@
+// The declarations of a device kernel.
+#include "Parameters.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+namespace tw {
+
+template <class Op, class Same, class Make> Value Parameters::get(Same isSame, Make make) {
+  for (Op op : kernel.getBody().getOps<Op>())
+    if (isSame(op))
+      return op->getResult(0);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Op made = make(builder, kernel.getLoc());
+  sort();
+  return made->getResult(0);
+}
+
+Value Parameters::extent(StringRef axis) {
+  return get<device::ExtentOp>([&](auto op) { return op.getAxis() == axis; },
+                               [&](OpBuilder &b, Location loc) { return device::ExtentOp::create(b, loc, b.getI32Type(), b.getStringAttr(axis)); });
+}
+
+Value Parameters::length(StringRef tensor, int64_t dimension) {
+  return get<device::DimensionOp>([&](auto op) { return op.getTensor() == tensor && int64_t(op.getDimension()) == dimension; },
+                                  [&](OpBuilder &b, Location loc) {
+                                    return device::DimensionOp::create(b, loc, b.getI32Type(), b.getStringAttr(tensor), b.getI64IntegerAttr(dimension));
+                                  });
+}
+
+Value Parameters::stride(StringRef tensor, int64_t dimension) {
+  return get<device::StrideOp>([&](auto op) { return op.getTensor() == tensor && int64_t(op.getDimension()) == dimension; },
+                               [&](OpBuilder &b, Location loc) {
+                                 return device::StrideOp::create(b, loc, b.getI64Type(), b.getStringAttr(tensor), b.getI64IntegerAttr(dimension));
+                               });
+}
+
+Value Parameters::pointer(StringRef tensor, Type element) {
+  return get<device::TensorOp>([&](auto op) { return op.getTensor() == tensor; },
+                               [&](OpBuilder &b, Location loc) {
+                                 return device::TensorOp::create(b, loc, device::PointerType::get(b.getContext(), element), b.getStringAttr(tensor));
+                               });
+}
+
+Value Parameters::scalar(StringRef name, Type type) {
+  return get<device::ScalarOp>([&](auto op) { return op.getName() == name; },
+                               [&](OpBuilder &b, Location loc) { return device::ScalarOp::create(b, loc, type, b.getStringAttr(name)); });
+}
+
+Value Parameters::count(device::Count what) {
+  return get<device::CountOp>([&](auto op) { return op.getWhat() == what; },
+                              [&](OpBuilder &b, Location loc) { return device::CountOp::create(b, loc, b.getI32Type(), what); });
+}
+
+Value Parameters::counters(int64_t number) {
+  return get<device::CountersOp>([&](auto op) { return int64_t(op.getNumber()) == number; },
+                                 [&](OpBuilder &b, Location loc) {
+                                   return device::CountersOp::create(b, loc, device::PointerType::get(b.getContext(), b.getI32Type()), b.getI64IntegerAttr(number));
+                                 });
+}
+
+namespace {
+int rankOf(Operation &op) {
+  if (isa<device::TensorMapOp>(op))
+    return 0;
+  if (isa<device::TensorOp, device::CountersOp>(op))
+    return 1;
+  if (isa<device::StrideOp>(op))
+    return 2;
+  if (isa<device::ExtentOp, device::DimensionOp, device::ScalarOp, device::CountOp>(op))
+    return 3;
+  return isa<device::RingOp, device::BarriersOp, device::MailboxOp>(op) ? 4 : 5;
+}
+} // namespace
+
+void Parameters::sort() {
+  SmallVector<Operation *> declarations;
+  for (Operation &op : kernel.getBody().front())
+    if (rankOf(op) < 5)
+      declarations.push_back(&op);
+  llvm::stable_sort(declarations, [](Operation *a, Operation *b) { return rankOf(*a) < rankOf(*b); });
+  Block *body = &kernel.getBody().front();
+  for (Operation *op : llvm::reverse(declarations))
+    op->moveBefore(body, body->begin());
+}
+
+} // namespace tw

@@ -1,0 +1,29 @@
+// The declarations of a device kernel: each is made once, wherever it is asked for.
+#pragma once
+#include "tilewright/ir/Device.h"
+
+namespace tw {
+
+/// Finds or makes parameters of a kernel. They come first in the kernel's body; sort() gives them the order of the struct.
+class Parameters {
+public:
+  explicit Parameters(device::KernelOp kernel) : kernel(kernel) {}
+
+  mlir::Value extent(llvm::StringRef axis);
+  mlir::Value length(llvm::StringRef tensor, int64_t dimension);
+  mlir::Value stride(llvm::StringRef tensor, int64_t dimension);
+  mlir::Value pointer(llvm::StringRef tensor, mlir::Type element);
+  mlir::Value scalar(llvm::StringRef name, mlir::Type type);
+  mlir::Value count(device::Count what);
+  mlir::Value counters(int64_t number);
+
+  /// Tensor maps, pointers, strides, then 4-byte fields, each in the order in which they were made.
+  void sort();
+
+private:
+  device::KernelOp kernel;
+  /// The declaration that `isSame` accepts, or the one that `make` makes at the start of the kernel.
+  template <class Op, class Same, class Make> mlir::Value get(Same isSame, Make make);
+};
+
+} // namespace tw

@@ -1,0 +1,124 @@
+// Operands of dots and vectors along the fold axis: what shared memory holds.
+#include "SharedTiles.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+namespace tw {
+namespace {
+
+class Finder {
+public:
+  explicit Finder(func::FuncOp function) : function(function), kernel(tile::kernelOf(function)) {}
+
+  FailureOr<SmallVector<SharedTile>> run() {
+    WalkResult walked = function.walk([&](Block *block) {
+      llvm::SmallMapVector<StringRef, int, 4> ordinals;   // of the loads of a tensor in this block
+      for (Operation &op : *block)
+        if (auto load = dyn_cast<tile::LoadOp>(op))
+          if (failed(visit(load, ordinals)))
+            return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return failure();
+    return std::move(tiles);
+  }
+
+private:
+  func::FuncOp function;
+  tile::KernelAttr kernel;
+  SmallVector<SharedTile> tiles;
+
+  StringRef nameOf(tile::LoadOp load) {
+    auto argument = cast<BlockArgument>(load.getMemory());
+    return function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), tile::tensorAttrName).getValue();
+  }
+  bool hasRole(Value value, tile::Role role) {
+    auto axis = kernel.withRole(role);
+    return axis && tile::runsAlong(value, axis.getName().getValue());
+  }
+
+  LogicalResult visit(tile::LoadOp load, llvm::SmallMapVector<StringRef, int, 4> &ordinals) {
+    bool multiplied = llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp>(user); });
+    auto axes = tile::axesOf(load.getResult());
+    bool vector = axes.size() == 1 && hasRole(load.getResult(), tile::Role::Fold);
+    if (!multiplied && !vector) {
+      if (axes.size() < 2)
+        return success();     // rows and scalars are read from global memory
+      return load.emitError() << "reads tensor \"" << nameOf(load) << "\" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis";
+    }
+    if (multiplied && llvm::any_of(load->getUsers(), [](Operation *user) { return !isa<tile::DotOp>(user); }))
+      return load.emitError() << "reads tensor \"" << nameOf(load) << "\" both for a dot and for elementwise work; on a GPU load it twice, under two names";
+    StringRef tensor = nameOf(load);
+    int ordinal = ordinals[tensor]++;
+    SharedTile *tile = nullptr;
+    for (SharedTile &known : tiles)
+      if (known.tensor == tensor && known.loads.front().getType() == load.getType() && known.loads.front().getDims() == load.getDims() && ordinalOf(known) == ordinal)
+        tile = &known;
+    if (!tile) {
+      auto made = describe(load, tensor, ordinal);
+      if (failed(made))
+        return failure();
+      tile = &tiles.emplace_back(std::move(*made));
+    }
+    tile->loads.push_back(load);
+    for (Operation *user : load->getUsers()) {
+      auto dot = dyn_cast<tile::DotOp>(user);
+      Moment moment = !dot ? Moment::work : dot.getStage().value_or(0) ? Moment::dots1 : Moment::dots0;
+      tile->first = std::min(tile->first, moment);
+      tile->last = std::max(tile->last, moment);
+    }
+    return success();
+  }
+
+  static int ordinalOf(const SharedTile &tile) {
+    auto at = StringRef(tile.name).rfind('#');
+    int ordinal = 0;
+    if (at != StringRef::npos)
+      (void)StringRef(tile.name).substr(at + 1).getAsInteger(10, ordinal);
+    return ordinal;
+  }
+
+  FailureOr<SharedTile> describe(tile::LoadOp load, StringRef tensor, int ordinal) {
+    SharedTile tile;
+    tile.tensor = tensor;
+    tile.name = tensor.str() + (ordinal ? "#" + std::to_string(ordinal) : "");
+    auto type = cast<RankedTensorType>(load.getType());
+    tile.element = type.getElementType();
+    tile.ofFold = hasRole(load.getResult(), tile::Role::Fold);
+    ArrayRef<int64_t> dims = load.getDims();
+    for (int m = 0; m < int(dims.size()); ++m)
+      if (dims[m] >= 0) {
+        tile.rowDimension = tile.columnDimension;   // the last one is contiguous: it gives the columns
+        tile.columnDimension = m;
+      }
+    auto refuse = [&](const Twine &what) { return load.emitError() << "tensor \"" << tensor << "\" " << what; };
+    if (tile.columnDimension != int(dims.size()) - 1)
+      return refuse("is copied along axes of which none is its last dimension; the copy engine needs neighbours in memory: store the tensor with one of these axes last"), failure();
+    if (dims.size() > 5)
+      return refuse("has ") << dims.size() << " dimensions; the copy engine takes at most 5", failure();
+    if (type.getRank() == 1) {
+      tile.shape = {type.getDimSize(0)};
+      if (tile.element.getIntOrFloatBitWidth() < 16)
+        return refuse("holds elements of ") << tile.element << "; vectors along the fold axis hold 16 bits or more an element", failure();
+      return tile;
+    }
+    if (!tile.element.isF16() && !tile.element.isBF16())
+      return refuse("holds ") << tile.element << "; GPUs multiply tiles of f16 and bf16: convert it, or run on the host", failure();
+    int64_t rows = type.getDimSize(dims[tile.rowDimension]), columns = type.getDimSize(dims[tile.columnDimension]);
+    tile.shape = {rows, columns};
+    auto column = kernel.find(tile::axesOf(load.getResult())[dims[tile.columnDimension]].getValue());
+    bool whole = column && column.getRole() == tile::Role::Inner;
+    if (whole && columns % 64 == 0 && columns > 64 && dims.size() < 5)
+      tile.columnLength = columns;                  // may be: the exact length is the binding's business
+    if (rows % 8 || rows > 256)
+      return refuse("has tiles ") << rows << " rows high; the copy engine takes a multiple of 8, at most 256", failure();
+    return tile;
+  }
+};
+
+} // namespace
+
+FailureOr<SmallVector<SharedTile>> findSharedTiles(func::FuncOp kernel) { return Finder(kernel).run(); }
+
+} // namespace tw

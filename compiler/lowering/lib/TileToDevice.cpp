@@ -1,0 +1,431 @@
+// tile-to-device: from the program of an item to the program of a thread block.
+//
+// The kernel's function is copied twice. The producer's copy keeps scalar arithmetic, loops, and the loads that
+// SharedTiles.h finds, which become copies into rings. The consumers' copy keeps everything else.
+#include "ItemLoop.h"
+#include "Parameters.h"
+#include "SharedTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "tilewright/lowering/Passes.h"
+
+namespace tw {
+#define GEN_PASS_DEF_TILETODEVICE
+#include "tilewright/lowering/Passes.h.inc"
+
+using namespace mlir;
+namespace {
+
+constexpr StringLiteral foldAxisAttr = "tile.fold";
+constexpr int64_t chunkColumns = 64, rowsOfWarpgroup = 64, warpsOfWarpgroup = 4;
+
+struct Options {
+  int64_t stages, blockBuffers;
+  bool overlap, grouped;
+};
+
+/// A shared tile's declarations in the kernel.
+struct Ring {
+  const SharedTile *tile;
+  Value map, ring;
+  unsigned group;      // of tiles that share barriers and cursors
+};
+
+/// Tiles that become full and empty together.
+struct Group {
+  bool ofFold;
+  Moment first, last;
+  std::string name;
+  Value barriers;
+  int64_t bytes = 0;   // of one slot of all its rings
+};
+
+bool isScalar(Operation &op) {
+  return op.getNumRegions() == 0 && op.getNumResults() > 0 && llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); }) &&
+         llvm::none_of(op.getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+}
+
+class Outline {
+public:
+  Outline(func::FuncOp function, Options options) : function(function), options(options), kernelAttr(tile::kernelOf(function)) {}
+
+  LogicalResult run();
+
+private:
+  func::FuncOp function;
+  Options options;
+  tile::KernelAttr kernelAttr;
+  device::KernelOp kernel;
+  SmallVector<SharedTile> tiles;
+  SmallVector<Ring> rings;
+  SmallVector<Group> groups;
+  DenseMap<Operation *, unsigned> ringOf;           // by load
+  bool follows = false;                             // the producer copies tiles of stage 1 one step late
+
+  LogicalResult check();
+  void declareRings();
+  Value declareMap(OpBuilder &b, const SharedTile &tile);
+  StringRef tensorOf(Value memref) {
+    return function.getArgAttrOfType<StringAttr>(cast<BlockArgument>(memref).getArgNumber(), tile::tensorAttrName).getValue();
+  }
+
+  /// A role's own copy: values of the function to those of the role.
+  struct Role {
+    OpBuilder builder;
+    IRMapping mapping;
+    SmallVector<Value> cursors;   // by group
+  };
+  void mapArguments(Role &role, const ItemCoordinates &item);
+  Value scalarLoad(Role &role, tile::LoadOp load);
+  void copyScalar(Role &role, Operation &op);
+  void makeCursors(Role &role, int64_t phase);
+
+  void makeProducer();
+  /// `outer`: the block of the item's own tiles, which its first step needs; null where this is that block.
+  void produce(Role &role, Block &block, Block *outer);
+  void produceLoop(Role &role, scf::ForOp loop);
+  /// Copies of the loads of a block that belong to `moments`.
+  void copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which);
+  /// Like copyTiles of stage 1, at the place of the loop where the induction variable is `at`.
+  void copyFollowing(Role &role, scf::ForOp loop, Value at);
+
+  LogicalResult makeConsumers();
+  void consume(Role &role, Block &block);
+};
+
+//===--- declarations ------------------------------------------------------------------------------===//
+
+LogicalResult Outline::check() {
+  tile::AxisAttr block = kernelAttr.withRole(tile::Role::Block);
+  if (!block)
+    return function.emitError() << "the kernel has no block axis; a GPU's thread blocks each own a tile of one";
+  if (block.getWidth() % rowsOfWarpgroup)
+    return function.emitError() << "the tile of the block axis \"" << block.getName().getValue() << "\" is " << block.getWidth()
+                                << " wide; a warpgroup owns 64 rows: make it a multiple of 64";
+  return success();
+}
+
+Value Outline::declareMap(OpBuilder &b, const SharedTile &tile) {
+  tile::LoadOp load = tile.loads.front();
+  int rank = int(cast<MemRefType>(load.getMemory().getType()).getRank());
+  SmallVector<int64_t> dimensions{tile.columnDimension}, chunks{0}, sizes{0}, box{tile.isVector() ? tile.shape[0] : chunkColumns};
+  auto add = [&](int64_t dimension, int64_t chunk, int64_t size, int64_t length) {
+    dimensions.push_back(dimension);
+    chunks.push_back(chunk);
+    sizes.push_back(size);
+    box.push_back(length);
+  };
+  if (!tile.isVector())
+    add(tile.rowDimension, 0, 0, tile.shape[0]);
+  if (tile.columnLength) {
+    sizes[0] = chunkColumns;
+    add(tile.columnDimension, chunkColumns, tile.columnLength / chunkColumns, tile.columnLength / chunkColumns);
+  }
+  for (int m = rank - 1; m >= 0; --m)
+    if (m != tile.columnDimension && m != tile.rowDimension)
+      add(m, 0, 0, 1);
+  return device::TensorMapOp::create(b, function.getLoc(), device::MapType::get(b.getContext()), b.getStringAttr(tile.tensor), TypeAttr::get(tile.element),
+                                     b.getDenseI64ArrayAttr(dimensions), b.getDenseI64ArrayAttr(chunks), b.getDenseI64ArrayAttr(sizes),
+                                     b.getDenseI64ArrayAttr(box), b.getI64IntegerAttr(tile.isVector() ? 0 : 128));
+}
+
+void Outline::declareRings() {
+  OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Location loc = function.getLoc();
+  int64_t warpgroups = kernelAttr.withRole(tile::Role::Block).getWidth() / rowsOfWarpgroup;
+  for (const SharedTile &tile : tiles) {
+    auto same = [&](const Group &group) {
+      return group.ofFold == tile.ofFold && (!tile.ofFold || (group.first == tile.first && group.last == tile.last));
+    };
+    auto found = llvm::find_if(groups, same);
+    if (found == groups.end()) {
+      groups.push_back({tile.ofFold, tile.first, tile.last, tile.name, {}, 0});
+      found = std::prev(groups.end());
+    }
+    found->first = std::min(found->first, tile.first);
+    found->last = std::max(found->last, tile.last);
+    int64_t slots = tile.ofFold ? options.stages : options.blockBuffers;
+    auto type = device::RingType::get(b.getContext(), slots, tile.shape, tile.element);
+    // What arrives: whole boxes, 64 columns each, or a vector's box.
+    found->bytes += tile.isVector() ? tile.shape[0] * int64_t(tile.element.getIntOrFloatBitWidth()) / 8 : type.rows() * type.chunks() * chunkColumns * 2;
+    Value ring = device::RingOp::create(b, loc, type, b.getStringAttr(tile.name), IntegerAttr());
+    rings.push_back({&tile, declareMap(b, tile), ring, unsigned(found - groups.begin())});
+    for (tile::LoadOp load : tile.loads)
+      ringOf[load] = unsigned(rings.size() - 1);
+  }
+  for (Group &group : groups) {
+    int64_t slots = group.ofFold ? options.stages : options.blockBuffers;
+    group.barriers = device::BarriersOp::create(b, loc, device::BarriersType::get(b.getContext(), slots), b.getStringAttr(group.name),
+                                                b.getI64IntegerAttr(warpsOfWarpgroup * warpgroups), IntegerAttr());
+  }
+}
+
+//===--- what both roles do ------------------------------------------------------------------------===//
+
+void Outline::mapArguments(Role &role, const ItemCoordinates &item) {
+  Parameters parameters(kernel);
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned n = argument.getArgNumber();
+    auto name = [&](StringRef kind) { return function.getArgAttrOfType<StringAttr>(n, kind); };
+    if (auto axis = name(tile::extentAttrName))
+      role.mapping.map(argument, parameters.extent(axis.getValue()));
+    else if (auto scalar = name(tile::scalarAttrName))
+      role.mapping.map(argument, parameters.scalar(scalar.getValue(), argument.getType()));
+    else if (auto axis = name(tile::itemAttrName))
+      role.mapping.map(argument, item.lookup(axis.getValue()));
+    else if (auto tensor = name(tile::tensorAttrName))
+      role.mapping.map(argument, Value());   // by use
+  }
+}
+
+/// A scalar of a tensor in global memory, 0 outside.
+Value Outline::scalarLoad(Role &role, tile::LoadOp load) {
+  OpBuilder &b = role.builder;
+  Location loc = load.getLoc();
+  StringRef tensor = tensorOf(load.getMemory());
+  Parameters parameters(kernel);
+  Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  Value zero = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+  for (auto [m, at] : llvm::enumerate(load.getOffsets())) {
+    Value index = role.mapping.lookup(at);
+    Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
+    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, int64_t(m))));
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, zero);
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
+    inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
+  }
+  Type element = tile::elementOf(load.getType());
+  Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : Type(b.getI32Type());
+  Value pointer = parameters.pointer(tensor, cast<MemRefType>(load.getMemory().getType()).getElementType());
+  Value value = device::LoadOp::create(b, loc, loaded, pointer, offset, inside);
+  if (element != loaded && isa<FloatType>(element))
+    value = arith::TruncFOp::create(b, loc, element, value);
+  return value;
+}
+
+void Outline::copyScalar(Role &role, Operation &op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    role.mapping.map(load.getResult(), scalarLoad(role, load));
+    return;
+  }
+  if (isa<memref::DimOp>(op))
+    return;                       // by the index_cast that uses it
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op))
+    if (auto dim = cast.getIn().getDefiningOp<memref::DimOp>()) {
+      role.mapping.map(cast.getOut(), Parameters(kernel).length(tensorOf(dim.getSource()), *dim.getConstantIndex()));
+      return;
+    }
+  role.builder.clone(op, role.mapping);
+}
+
+void Outline::makeCursors(Role &role, int64_t phase) {
+  for (const Group &group : groups)
+    role.cursors.push_back(device::CursorOp::create(role.builder, function.getLoc(), device::CursorType::get(role.builder.getContext()),
+                                                    role.builder.getStringAttr(group.name), group.barriers, role.builder.getI64IntegerAttr(phase), UnitAttr()));
+}
+
+//===--- the producer ------------------------------------------------------------------------------===//
+
+void Outline::copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which) {
+  OpBuilder &b = role.builder;
+  DenseSet<unsigned> armed;
+  for (Operation &op : block) {
+    auto load = dyn_cast<tile::LoadOp>(op);
+    if (!load || !ringOf.contains(load))
+      continue;
+    const Ring &ring = rings[ringOf[load]];
+    if (ring.tile->ofFold != ofFold || !which(*ring.tile))
+      continue;
+    Value cursor = role.cursors[ring.group];
+    if (armed.insert(ring.group).second)
+      device::AcquireOp::create(b, load.getLoc(), cursor, b.getI64IntegerAttr(groups[ring.group].bytes));
+    auto offset = [&](int64_t m) { return role.mapping.lookup(load.getOffsets()[unsigned(m)]); };
+    auto map = ring.map.getDefiningOp<device::TensorMapOp>();
+    int64_t copies = ring.tile->isVector() || ring.tile->columnLength ? 1 : cast<device::RingType>(ring.ring.getType()).chunks();
+    for (int64_t chunk = 0; chunk < copies; ++chunk) {
+      SmallVector<Value> coordinates;
+      for (auto [dimension, size] : llvm::zip(map.getDimensions(), map.getChunks()))
+        coordinates.push_back(size ? arith::ConstantOp::create(b, load.getLoc(), b.getI32IntegerAttr(0)).getResult() : offset(dimension));
+      if (chunk)
+        coordinates[0] = arith::AddIOp::create(b, load.getLoc(), coordinates[0], arith::ConstantOp::create(b, load.getLoc(), b.getI32IntegerAttr(int32_t(chunk * chunkColumns))));
+      device::CopyOp::create(b, load.getLoc(), ring.map, coordinates, ring.ring, cursor, b.getI64IntegerAttr(chunk * chunkColumns));
+    }
+  }
+  for (auto [i, cursor] : llvm::enumerate(role.cursors))
+    if (armed.contains(unsigned(i)))
+      device::AdvanceOp::create(b, function.getLoc(), cursor);
+}
+
+void Outline::copyFollowing(Role &role, scf::ForOp loop, Value at) {
+  Role other{role.builder, role.mapping, role.cursors};
+  other.mapping.map(loop.getInductionVar(), at);
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (isScalar(op) && (!isa<tile::LoadOp>(op) || !ringOf.contains(&op)))
+      copyScalar(other, op);
+  copyTiles(other, *loop.getBody(), true, [&](const SharedTile &tile) { return tile.first == Moment::dots1; });
+}
+
+void Outline::produceLoop(Role &role, scf::ForOp loop) {
+  OpBuilder &b = role.builder;
+  auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()));
+  copy->setAttr(foldAxisAttr, loop->getAttr(foldAxisAttr));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(copy.getBody());
+  role.mapping.map(loop.getInductionVar(), copy.getInductionVar());
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (isScalar(op) && !ringOf.contains(&op))
+      copyScalar(role, op);
+  if (!follows) {
+    copyTiles(role, *loop.getBody(), true, [](const SharedTile &) { return true; });
+    return;
+  }
+  copyTiles(role, *loop.getBody(), true, [](const SharedTile &tile) { return tile.first != Moment::dots1; });
+  copyFollowing(role, loop, arith::SubIOp::create(b, loop.getLoc(), copy.getInductionVar(), copy.getStep()));
+}
+
+void Outline::produce(Role &role, Block &block, Block *outer) {
+  OpBuilder &b = role.builder;
+  scf::ForOp lastLoop;
+  bool copied = false;
+  for (Operation &op : block.without_terminator()) {
+    bool isFold = op.hasAttr(foldAxisAttr);
+    if (isFold && !copied && !isa<scf::IfOp>(op)) {      // what the item's steps need comes before them
+      copied = true;
+      copyTiles(role, outer ? *outer : block, false, [](const SharedTile &) { return true; });
+      if (outer)
+        copyTiles(role, block, true, [&](const SharedTile &tile) { return !follows || tile.first != Moment::dots1; });
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && isFold) {
+      produceLoop(role, loop);
+      lastLoop = loop;
+    } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && isFold) {
+      // Block tiles are copied for items that have steps.
+      auto copy = scf::IfOp::create(b, op.getLoc(), role.mapping.lookup(branch.getCondition()), false);
+      copy->setAttr(foldAxisAttr, op.getAttr(foldAxisAttr));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(copy.thenBlock());
+      produce(role, *branch.thenBlock(), &block);
+    } else if (isScalar(op) && !ringOf.contains(&op)) {
+      copyScalar(role, op);
+    }
+  }
+  if (!follows || !lastLoop)
+    return;
+  // The tile that the last loop visits last, or would.
+  Location loc = lastLoop.getLoc();
+  Value begin = role.mapping.lookup(lastLoop.getLowerBound()), end = role.mapping.lookup(lastLoop.getUpperBound()), step = role.mapping.lookup(lastLoop.getStep());
+  Value one = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(1));
+  Value span = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, end, begin), one);
+  Value steps = arith::MulIOp::create(b, loc, arith::FloorDivSIOp::create(b, loc, span, step), step);
+  copyFollowing(role, lastLoop, arith::AddIOp::create(b, loc, begin, steps));
+}
+
+void Outline::makeProducer() {
+  OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  int64_t warpgroups = kernelAttr.withRole(tile::Role::Block).getWidth() / rowsOfWarpgroup;
+  auto producer = device::ProducerOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups >= 3 ? 32 : 24));
+  b.createBlock(&producer.getBody());
+  Role role{b, {}, {}};
+  makeCursors(role, 1);
+  ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), growsWithBlock(function));
+  mapArguments(role, item);
+  produce(role, function.getBody().front(), nullptr);
+}
+
+//===--- the consumers -----------------------------------------------------------------------------===//
+
+void Outline::consume(Role &role, Block &block) {
+  OpBuilder &b = role.builder;
+  for (Operation &op : block) {
+    if (auto load = dyn_cast<tile::LoadOp>(op); load && ringOf.contains(load)) {
+      const Ring &ring = rings[ringOf[load]];
+      role.mapping.map(load.getResult(), device::TileOp::create(b, load.getLoc(), load.getType(), ring.ring, role.cursors[ring.group],
+                                                                   tile::axesOf(load.getResult())[unsigned(load.getDims()[unsigned(ring.tile->columnDimension)])]).getResult());
+      continue;
+    }
+    if (isa<func::ReturnOp>(op))
+      continue;
+    if (isScalar(op)) {
+      copyScalar(role, op);
+      continue;
+    }
+    for (Value operand : op.getOperands())
+      if (isa<MemRefType>(operand.getType()))
+        role.mapping.map(operand, device::MemoryOp::create(b, op.getLoc(), operand.getType(), b.getStringAttr(tensorOf(operand))).getResult());
+    Operation *copy = b.cloneWithoutRegions(op, role.mapping);
+    for (auto [from, to] : llvm::zip(op.getRegions(), copy->getRegions())) {
+      if (from.empty())
+        continue;
+      OpBuilder::InsertionGuard guard(b);
+      Block *inner = b.createBlock(&to);
+      for (BlockArgument argument : from.front().getArguments())
+        role.mapping.map(argument, inner->addArgument(argument.getType(), argument.getLoc()));
+      consume(role, from.front());
+    }
+  }
+}
+
+LogicalResult Outline::makeConsumers() {
+  OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  int64_t warpgroups = kernelAttr.withRole(tile::Role::Block).getWidth() / rowsOfWarpgroup;
+  auto consumers = device::ConsumersOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups), b.getI64IntegerAttr(warpgroups >= 3 ? 160 : 240));
+  b.createBlock(&consumers.getBody());
+  Role role{b, {}, {}};
+  makeCursors(role, 0);
+  ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), growsWithBlock(function));
+  mapArguments(role, item);
+  consume(role, function.getBody().front());
+  return success();
+}
+
+LogicalResult Outline::run() {
+  if (failed(check()))
+    return failure();
+  auto found = findSharedTiles(function);
+  if (failed(found))
+    return failure();
+  tiles = std::move(*found);
+  OpBuilder b(function);
+  tile::AxisAttr block = kernelAttr.withRole(tile::Role::Block);
+  SmallVector<StringRef> frees;
+  for (tile::AxisAttr axis : kernelAttr.getAxes())
+    if (axis.getRole() == tile::Role::Free)
+      frees.push_back(axis.getName().getValue());
+  bool grouped = options.grouped && !frees.empty() && boundsDependOnBlock(function);
+  kernel = device::KernelOp::create(b, function.getLoc(), function.getSymNameAttr(), b.getStringAttr("sm90a"), block.getName(), b.getI64IntegerAttr(block.getWidth()),
+                                    b.getStrArrayAttr(frees), grouped ? b.getUnitAttr() : UnitAttr(), IntegerAttr());
+  kernel.getBody().emplaceBlock();
+  declareRings();
+  bool first0 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots0; });
+  bool first1 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots1; });
+  bool peeled = false;
+  function.walk([&](scf::IfOp branch) { peeled |= branch->hasAttr(foldAxisAttr); });
+  follows = options.overlap && peeled && first0 && first1;
+  makeProducer();
+  if (failed(makeConsumers()))
+    return failure();
+  Parameters(kernel).sort();
+  function.erase();
+  return success();
+}
+
+struct TileToDevice : impl::TileToDeviceBase<TileToDevice> {
+  using TileToDeviceBase::TileToDeviceBase;
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> kernels;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (tile::kernelOf(function))
+        kernels.push_back(function);
+    for (func::FuncOp kernel : kernels)
+      if (failed(Outline(kernel, {stages, blockBuffers, overlap, grouped}).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tw
