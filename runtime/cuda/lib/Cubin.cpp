@@ -9,8 +9,8 @@ namespace tw::cuda {
 namespace {
 
 // Attributes of .nv.info records, by number.
-enum : unsigned { maxThreads = 0x05, frameSize = 0x11, parameterSize = 0x19, registerCount = 0x2f };
-enum : unsigned { shortValue = 3, sizedValue = 4 };   // formats of records
+enum : unsigned { maxThreads = 0x05, frameSize = 0x11, parameter = 0x17, registerCount = 0x2f };
+constexpr unsigned sizedValue = 4;   // the format of a record whose value has a length of its own
 
 /// A byte string in which every read is checked.
 class File {
@@ -64,21 +64,20 @@ private:
   Elf64_Shdr names{};
 };
 
-/// Calls visit(attribute, words of its value) for each record.
+/// Calls visit(attribute, the first words of its value) for each record whose value has a length.
 template <class Visit> void eachRecord(std::string_view records, Visit visit) {
   auto byte = [&](std::size_t i) { return unsigned(static_cast<unsigned char>(records[i])); };
   for (std::size_t at = 0; at + 4 <= records.size();) {
-    const unsigned format = byte(at), attribute = byte(at + 1), value = byte(at + 2) | byte(at + 3) << 8;
+    const unsigned format = byte(at), attribute = byte(at + 1), length = byte(at + 2) | byte(at + 3) << 8;
     at += 4;
-    std::uint32_t words[2] = {value, 0};
-    if (format == sizedValue) {
-      words[0] = 0;
-      if (records.size() - at < value)
-        return;
-      std::memcpy(words, records.data() + at, std::min<std::size_t>(value, sizeof words));
-      at += value;
-    }
-    visit(format, attribute, words);
+    if (format != sizedValue)
+      continue;
+    if (records.size() - at < length)
+      return;
+    std::uint32_t words[3] = {};
+    std::memcpy(words, records.data() + at, std::min<std::size_t>(length, sizeof words));
+    at += length;
+    visit(attribute, words);
   }
 }
 
@@ -103,8 +102,8 @@ CubinFacts readCubin(std::string_view cubin, const std::string &entry) {
   file.eachSection([&](const Elf64_Shdr &section) {
     const std::string_view name = file.name(section);
     if (name == ".nv.info")
-      eachRecord(file.contents(section), [&](unsigned format, unsigned attribute, const std::uint32_t (&words)[2]) {
-        if (format != sizedValue || words[0] != symbol)
+      eachRecord(file.contents(section), [&](unsigned attribute, const std::uint32_t (&words)[3]) {
+        if (words[0] != symbol)
           return;
         if (attribute == registerCount)
           facts.registers = int(words[1]);
@@ -112,11 +111,11 @@ CubinFacts readCubin(std::string_view cubin, const std::string &entry) {
           facts.stackBytes = int(words[1]);
       });
     else if (name == ".nv.info." + entry)
-      eachRecord(file.contents(section), [&](unsigned format, unsigned attribute, const std::uint32_t (&words)[2]) {
-        if (format == sizedValue && attribute == maxThreads)
+      eachRecord(file.contents(section), [&](unsigned attribute, const std::uint32_t (&words)[3]) {
+        if (attribute == maxThreads)
           facts.threads = int(words[0]);
-        if (format == shortValue && attribute == parameterSize)
-          facts.parameterBytes = int(words[0]);
+        if (attribute == parameter)   // index, ordinal and offset, size in the upper bits
+          facts.parameterBytes += int(words[2] >> 18);
       });
     else if (name == ".nv.shared." + entry)
       facts.staticSharedBytes = int(section.sh_size);

@@ -72,6 +72,11 @@ TEST_CASE("log and cubin of a real kernel agree") {
     CHECK(cubin.threads == 128);
     CHECK_NOTHROW(checkResources(facts, {}, "scale", ""));
   }
+  SECTION("with parameters aligned to 128 bytes") {
+    const CubinFacts cubin = readCubin(assemble(alignedText, "aligned").cubin, "aligned");
+    CHECK(cubin.parameterBytes == 256);
+    CHECK(cubin.threads == 0);
+  }
   SECTION("spilling, with static shared memory") {
     const Assembly assembly = assemble(spillingText, "spilling");
     const ResourceFacts facts = resourcesOf(assembly.log, assembly.cubin, "spilling");

@@ -13,6 +13,12 @@ extern "C" __global__ void __launch_bounds__(128, 1) scale(const __grid_constant
 }
 )cuda";
 
+/// Takes a struct that is aligned as one with a tensor map is.
+inline const char *const alignedText = R"cuda(
+struct alignas(128) Params { int* y; int n[40]; };
+extern "C" __global__ void aligned(const __grid_constant__ Params p) { p.y[threadIdx.x] = p.n[threadIdx.x & 31]; }
+)cuda";
+
 /// Holds a result of a wgmma back too early, so that the assembler serialises.
 inline const char *const serialisedText = R"cuda(
 typedef unsigned long long u64;

@@ -11,7 +11,7 @@ struct CubinFacts {
   int registers = 0;           // a thread, at launch
   int stackBytes = 0;          // frame of a thread
   int staticSharedBytes = 0;   // without what the system reserves
-  int parameterBytes = 0;
+  int parameterBytes = 0;      // all parameters together, without padding between them
   int threads = 0;             // the most of a block, by __launch_bounds__; 0: not said
 };
 /// Throws RuntimeError where the bytes are no cubin, are cut short, or hold no such kernel.
