@@ -86,9 +86,9 @@ struct Warp {
   int fences = 0;
   int productAgent = -1;
   struct Returned {   // an accumulator that a wait gave back
+    float *registers[32];
     int n;
-    std::uint64_t hash;   // of its values then
-    int fences;           // executed until then
+    std::uint64_t hash;   // of its values then, or at the last fence since
   };
   std::map<const float *, Returned> returned;
 };

@@ -66,14 +66,12 @@ Accumulator *takeAccumulator(Warp &warp, int n, int line) {
         stop("WGMMA-OPERANDS", line, phrase("wgmma at line {} has n {} on an accumulator in flight with n {}", line, n, accumulator->n));
       return accumulator.get();
     }
-  auto returned = warp.returned.find(registers[0]);
-  const bool unfenced = returned == warp.returned.end()
-                            ? warp.fences == 0
-                            : warp.fences == returned->second.fences && (returned->second.n != n || returned->second.hash != hashOf(registers, n));
+  const auto returned = warp.returned.find(registers[0]);
+  const bool unfenced = returned == warp.returned.end() ? warp.fences == 0 : returned->second.n != n || returned->second.hash != hashOf(registers, n);
   if (unfenced)
     report("WGMMA-FENCE", line, 0,
-           phrase("wgmma at line {} (block {} warp {}) takes accumulator registers touched since the last one, with no wgmma.fence between", line,
-                  warp.block->index, warp.id));
+           phrase("wgmma at line {} (block {} warp {}) takes accumulator registers touched since the last wgmma.fence", line, warp.block->index,
+                  warp.id));
   auto accumulator = std::make_unique<Accumulator>();
   std::copy_n(registers, 32, accumulator->registers);
   accumulator->n = n;
@@ -104,7 +102,10 @@ void returnAccumulators(Warp &warp) {
                         accumulator->line, warp.block->index, warp.id, lane));
         *value = accumulator->values[std::size_t(rowOf(lane, i) * n + columnOf(lane, i))];
       }
-    warp.returned[accumulator->registers[0]] = {n, hashOf(accumulator->registers, n), warp.fences};
+    Warp::Returned &returned = warp.returned[accumulator->registers[0]];
+    std::copy_n(accumulator->registers, 32, returned.registers);
+    returned.n = n;
+    returned.hash = hashOf(returned.registers, n);
     return true;
   });
 }
@@ -167,10 +168,12 @@ void wgmma(int n, int kind, int transposeA, int transposeB, float *d, const unsi
 }
 
 void wgmmaFence(int line) {
-  if (collect(Collective::wgmmaFence, allLanes, line)) {
-    ++running->warp->fences;
-    releaseLanes(running->warp, allLanes);
-  }
+  if (!collect(Collective::wgmmaFence, allLanes, line))
+    return;
+  ++running->warp->fences;
+  for (auto &[first, returned] : running->warp->returned)   // products may take what the threads wrote until here
+    returned.hash = hashOf(returned.registers, returned.n);
+  releaseLanes(running->warp, allLanes);
 }
 
 void wgmmaCommit(int line) {

@@ -125,6 +125,7 @@ TEST_CASE("wgmma: fences, waits, registers and operands in flight") {
              {10, "RACE-WAR"},
              {11, "WGMMA-UNWAITED"},
              {12, "WGMMA-FENCE"},
+             {14, "WGMMA-FENCE"},
              {13, "WGMMA-OPERANDS"}});
   // A result that is read without its wait is not there: a NaN stands in its place.
   SimulatorOptions late;
