@@ -12,7 +12,9 @@
 #include "mlir/Transforms/Passes.h"
 #include "tilewright/conversion/HostObject.h"
 #include "tilewright/conversion/Passes.h"
+#include "tilewright/emit/Passes.h"
 #include "tilewright/ir/Device.h"
+#include "tilewright/lowering/Passes.h"
 #include "tilewright/transforms/Passes.h"
 
 namespace tw::cli {
@@ -23,6 +25,8 @@ int opt(int argc, char **argv) {
                   mlir::vector::VectorDialect>();
   registerTilewrightTransformsPasses();
   registerTilewrightConversionPasses();
+  registerTilewrightLoweringPasses();
+  registerTilewrightEmitPasses();
   registerHostToLLVMPipeline();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

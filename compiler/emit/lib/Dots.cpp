@@ -1,0 +1,86 @@
+// Dots: descriptors, issue, order, rounding of operands.
+#include "Statements.h"
+#include <fmt/format.h>
+using namespace mlir;
+
+namespace tw::emit {
+namespace {
+
+/// Which constant a dot steps its descriptor from.
+std::string descriptorKey(Value ring, const Declarations &declared, bool isLeft, bool transposed) {
+  return declared.stem(ring) + (isLeft ? "_left" : transposed ? "_rows" : "_right");
+}
+
+} // namespace
+
+void Statements::descriptors(device::ConsumersOp role) {
+  // A row of a chunk takes 128 bytes; 8 rows, the unit of the swizzle, 1024.
+  auto declare = [&](Value ring, bool isLeft, bool transposed) {
+    const std::string key = descriptorKey(ring, declared, isLeft, transposed);
+    std::string &name = descriptorNames[key];
+    if (!name.empty())
+      return;
+    name = names.unique(key);
+    const int64_t leading = transposed ? cast<device::RingType>(ring.getType()).rows() * 128 : 16;
+    text.line(fmt::format("const u64 {} = desc_sw128(sb + {}_AT{}, {}, 1024);", name, declared.stem(ring), isLeft ? " + cw * 64 * 128" : "", leading));
+  };
+  role.walk([&](device::MultiplyOp op) {
+    if (isa<device::RingType>(op.getLeft().getType()))
+      declare(op.getLeft(), true, false);
+    declare(op.getRight(), false, op.getTransposed());
+  });
+}
+
+LogicalResult Statements::print(device::MultiplyOp op) {
+  auto descriptor = [&](Value ring, Value cursor, bool isLeft, bool transposed) {
+    const std::string &slot = cursors[cursor].slot;
+    const std::string &name = descriptorNames[descriptorKey(ring, declared, isLeft, transposed)];
+    return name + (slot.empty() ? "" : fmt::format(" + {} * ({}_BYTES / 16)", slot, declared.stem(ring)));
+  };
+  const bool isTile = isa<device::RingType>(op.getLeft().getType());
+  const std::string left = isTile ? descriptor(op.getLeft(), op.getLeftCursor(), true, false) : registers[op.getLeft()];
+  text.line(fmt::format("{}({}, {}, {});", dots.nameOf(op), registers[op.getAccumulator()], left,
+                        descriptor(op.getRight(), op.getRightCursor(), false, op.getTransposed())));
+  return success();
+}
+
+std::string Statements::pins(ValueRange pinned) const {
+  std::string list;
+  for (Value value : pinned)
+    list += (list.empty() ? "pin(" : " pin(") + registers.find(value)->second + ");";
+  return list;
+}
+
+LogicalResult Statements::print(device::FenceOp op) {
+  const std::string list = pins(op.getRegisters());
+  text.line(list + (list.empty() ? "" : " ") + "wgmma_fence();");
+  return success();
+}
+
+LogicalResult Statements::print(device::CommitOp op) {
+  text.line("wgmma_commit();");
+  return success();
+}
+
+LogicalResult Statements::print(device::WaitOp op) {
+  const std::string list = pins(op.getRegisters());
+  text.line(fmt::format("wgmma_wait<{}>();{}", std::uint64_t(op.getPending()), list.empty() ? "" : " " + list));
+  return success();
+}
+
+LogicalResult Statements::print(device::PackOp op) {
+  const std::string &fragment = registers[op.getFragment()], &operand = registers[op.getOperand()];
+  device::OperandType type = op.getOperand().getType();
+  text.line("#pragma unroll");
+  text.line(fmt::format("for (int j = 0; j < {0}; j++) {1}[j] = {2}({3}[2 * j], {3}[2 * j + 1]);", type.getWidth() / 4, operand,
+                        packFunction(type.getElement()), fragment));
+  return success();
+}
+
+LogicalResult Statements::print(device::RepeatOp op) {
+  text.line(fmt::format("{}({}, {}, {}, cw * 64 + (warp & 3) * 16 + (lane & 15), lane);", dots.nameOf(op), registers[op.getResult()],
+                        slotAddress(op.getLeft(), op.getLeftCursor()), slotAddress(op.getRight(), op.getRightCursor())));
+  return success();
+}
+
+} // namespace tw::emit

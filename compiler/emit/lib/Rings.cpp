@@ -1,0 +1,124 @@
+// Rings, barriers, items and turns: who waits for whom.
+#include "Statements.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+using namespace mlir;
+
+namespace tw::emit {
+
+std::string Statements::barrier(Value cursor, const char *which) const {
+  const std::string &slot = cursors.find(cursor)->second.slot;
+  return "sb + " + declared.stem(device::barriersOf(cursor).getResult()) + which + (slot.empty() ? "" : " + 8 * " + slot);
+}
+
+std::string Statements::slotAddress(Value ring, Value cursor) const {
+  const std::string &slot = cursors.find(cursor)->second.slot, &stem = declared.stem(ring);
+  return "sb + " + stem + "_AT" + (slot.empty() ? "" : " + " + slot + " * " + stem + "_BYTES");
+}
+
+LogicalResult Statements::print(device::CursorOp op) {
+  const bool hasSlot = op.getBarriers().getType().getSlots() > 1, hasPhase = !op.getTrailing();
+  const std::string stem = names.uniqueStem(op.getName(), {"_slot", "_phase"});
+  Cursor &cursor = cursors[op.getResult()];
+  std::string declaration;
+  if (hasSlot)
+    declaration = (cursor.slot = stem + "_slot") + " = 0";
+  if (hasPhase)
+    declaration += (hasSlot ? ", " : "") + (cursor.phase = stem + "_phase") + " = " + std::to_string(op.getPhase());
+  if (!declaration.empty())
+    text.line("int " + declaration + ";");
+  return success();
+}
+
+LogicalResult Statements::print(device::AcquireOp op) {
+  text.line(fmt::format("mbar_wait({}, {});", barrier(op.getCursor(), "_EMPTY"), cursors[op.getCursor()].phase));
+  if (op.getBytes())
+    text.line(fmt::format("mbar_expect_tx({}, {});", barrier(op.getCursor(), "_FULL"), std::uint64_t(op.getBytes())));
+  return success();
+}
+
+LogicalResult Statements::print(device::CopyOp op) {
+  device::RingType ring = op.getRing().getType();
+  const int64_t column = int64_t(op.getColumn()), chunkColumns = 64, chunkRowBytes = 128;
+  const int64_t before = ring.isVector() ? column * int64_t(ring.getElement().getIntOrFloatBitWidth()) / 8 : column / chunkColumns * ring.rows() * chunkRowBytes;
+  std::string coordinates;
+  for (Value coordinate : op.getCoordinates())
+    coordinates += ", " + values.textOf(coordinate);
+  text.line(fmt::format("tma_load_{}d({}{}, {}, {}{});", op.getCoordinates().size(), slotAddress(op.getRing(), op.getCursor()),
+                        before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), barrier(op.getCursor(), "_FULL"), coordinates));
+  return success();
+}
+
+LogicalResult Statements::print(device::AdvanceOp op) {
+  const Cursor &cursor = cursors[op.getCursor()];
+  const std::string turn = cursor.phase.empty() ? "" : cursor.phase + " ^= 1;";
+  if (cursor.slot.empty()) {
+    if (!turn.empty())
+      text.line(turn);
+    return success();
+  }
+  const int64_t slots = device::barriersOf(op.getCursor()).getResult().getType().getSlots();
+  if (turn.empty())
+    text.line(fmt::format("if (++{0} == {1}) {0} = 0;", cursor.slot, slots));
+  else
+    text.line(fmt::format("if (++{0} == {1}) {{ {0} = 0; {2} }}", cursor.slot, slots, turn));
+  return success();
+}
+
+LogicalResult Statements::print(device::AwaitOp op) {
+  text.line(fmt::format("mbar_wait({}, {});", barrier(op.getCursor(), "_FULL"), cursors[op.getCursor()].phase));
+  return success();
+}
+
+// Where lanes read the slot themselves, all of them must have before the one that speaks for the warp says so.
+LogicalResult Statements::print(device::ReleaseOp op) {
+  const std::string condition = op.getCondition() ? values.textOf(op.getCondition(), Precedence::both) + " && " : "";
+  if (readByLanes.contains(device::barriersOf(op.getCursor()).getResult()))
+    text.line("__syncwarp();");
+  text.line(fmt::format("if ({}lane == 0) mbar_arrive({});", condition, barrier(op.getCursor(), "_EMPTY")));
+  return success();
+}
+
+LogicalResult Statements::print(device::DrawOp op) {
+  values.declare(op.getResult(), {"atomicAdd(" + values.textOf(op.getCounters()) + ", 1) + (int)gridDim.x"}, "item");
+  return success();
+}
+
+LogicalResult Statements::print(device::RetireOp op) {
+  const std::string counters = values.textOf(op.getCounters());
+  text.open(fmt::format("if (atomicAdd({} + 1, 1) == (int)gridDim.x - 1) {{   // the last block: ready for the next launch", counters));
+  text.line(counters + "[0] = 0;");
+  text.line(counters + "[1] = 0;");
+  text.close();
+  return success();
+}
+
+LogicalResult Statements::print(device::PostOp op) {
+  const std::string &slot = cursors[op.getCursor()].slot, number = values.textOf(op.getValue());
+  text.line(fmt::format("st_shared_u32(sb + {}_AT{}, {});", declared.stem(op.getMailbox()), slot.empty() ? "" : " + 4 * " + slot, number));
+  text.line(fmt::format("mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
+  return success();
+}
+
+LogicalResult Statements::print(device::ReadPostOp op) {
+  const std::string &slot = cursors[op.getCursor()].slot, name = names.unique(hintFor(op.getResult(), "item"));
+  text.line("int " + name + " = 0;");
+  text.line(fmt::format("if (lane == 0) {} = (int)ld_shared_u32(sb + {}_AT{});", name, declared.stem(op.getMailbox()), slot.empty() ? "" : " + 4 * " + slot));
+  text.line(fmt::format("{0} = __shfl_sync(~0u, {0}, 0);", name));
+  values.bind(op.getResult(), {name});
+  return success();
+}
+
+LogicalResult Statements::print(device::TurnOp op) {
+  if (warpgroups < 2)
+    return op.emitError() << "passes a turn round " << warpgroups << " warpgroup; at least two are expected";
+  if (op.getFirst())
+    text.line(fmt::format("if (cw == {}) bar_arrive(TURN, 256);", warpgroups - 1));
+  else if (op.getPass())
+    text.line(fmt::format("bar_arrive(TURN + (cw == {} ? 0 : cw + 1), 256);", warpgroups - 1));
+  else
+    text.line("bar_sync(TURN + cw, 256);");
+  return success();
+}
+
+} // namespace tw::emit

@@ -1,0 +1,102 @@
+// The frame of the two roles, and which function prints an operation.
+#include "Statements.h"
+#include "Arithmetic.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <fmt/format.h>
+using namespace mlir;
+
+namespace tw::emit {
+
+LogicalResult Statements::shared(device::KernelOp kernel) {
+  if (device::ConsumersOp role = device::consumersOf(kernel))
+    warpgroups = int64_t(role.getWarpgroups());
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](device::LoadColumnOp load) { readByLanes.insert(device::barriersOf(load.getCursor()).getResult()); })
+        .Case([&](device::RepeatOp repeat) {
+          readByLanes.insert(device::barriersOf(repeat.getLeftCursor()).getResult());
+          readByLanes.insert(device::barriersOf(repeat.getRightCursor()).getResult());
+        });
+  });
+  for (Operation &op : kernel.getBody().front())
+    if (!isa<device::ProducerOp, device::ConsumersOp>(op) && failed(statement(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Statements::producer(device::ProducerOp role) {
+  Scope scope(names);
+  if (role.getRegisters())
+    text.line(fmt::format("reg_dec<{}>();", std::uint64_t(role.getRegisters())));
+  text.open("if (warp == 0 && lane == 0) {");
+  for (const std::string &map : declared.maps())
+    text.line("tma_prefetch_desc(" + map + ");");
+  if (failed(block(role.getBody().front())))
+    return failure();
+  text.close();
+  return success();
+}
+
+LogicalResult Statements::consumers(device::ConsumersOp role) {
+  Scope scope(names);
+  if (role.getRegisters())
+    text.line(fmt::format("reg_inc<{}>();", std::uint64_t(role.getRegisters())));
+  const bool hasProducer = bool(device::producerOf(role->getParentOfType<device::KernelOp>()));
+  text.line(fmt::format("const int cw = {};   // this warpgroup among the consumers", hasProducer ? "wg - 1" : "wg"));
+  text.line("const int row = cw * 64 + (warp & 3) * 16 + (lane >> 2), col = 2 * (lane & 3);   // of the first element in a fragment");
+  descriptors(role);
+  return block(role.getBody().front());
+}
+
+LogicalResult Statements::block(Block &block) {
+  for (Operation &op : block)
+    if (!op.hasTrait<OpTrait::IsTerminator>() && failed(statement(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Statements::statement(Operation *op) {
+  using Result = LogicalResult;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp,
+            device::ReleaseOp, device::DrawOp, device::RetireOp, device::PostOp, device::ReadPostOp, device::TurnOp, device::RegistersOp,
+            device::FillOp, device::EachRowOp, device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp,
+            device::CombineOp, device::JoinOp, device::LoadColumnOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp,
+            device::CommitOp, device::WaitOp, device::PackOp, device::RepeatOp, device::StoreTileOp, device::StoreRowsOp>(
+          [&](auto known) { return print(known); })
+      .Case<device::TensorMapOp, device::RingOp, device::BarriersOp, device::MailboxOp>([](auto) { return success(); })
+      .Case<device::TensorOp, device::StrideOp, device::ExtentOp, device::DimensionOp, device::ScalarOp, device::CountOp, device::CountersOp>(
+          [&](auto parameter) {
+            values.bind(parameter.getResult(), declared.parameter(parameter.getResult()));
+            return success();
+          })
+      .Case<device::BlockIndexOp>([&](auto index) {
+        values.bind(index.getResult(), {"(int)blockIdx.x", Precedence::unary});
+        return success();
+      })
+      .Case<device::GridSizeOp>([&](auto size) {
+        values.bind(size.getResult(), {"(int)gridDim.x", Precedence::unary});
+        return success();
+      })
+      .Case<device::RowOffsetOp>([&](auto offset) {
+        values.bind(offset.getResult(), {"row"});
+        return success();
+      })
+      .Case<device::ColumnOffsetOp>([&](auto offset) {
+        values.bind(offset.getResult(), {"col"});
+        return success();
+      })
+      .Default([&](Operation *) -> Result {
+        std::optional<Computed> computed = arithmetic(op, values, bool(op->getParentOfType<device::EachElementOp>()));
+        if (!computed)
+          return op->emitError() << "has no text in CUDA C++";
+        if (isa<arith::ConstantOp>(op))
+          values.bind(op->getResult(0), computed->expression);
+        else
+          values.define(op->getResult(0), computed->expression, computed->stem);
+        return success();
+      });
+}
+
+} // namespace tw::emit

@@ -1,0 +1,97 @@
+// The statements of a kernel: one function for each operation, gathered by what they concern.
+#pragma once
+#include "Declarations.h"
+#include "DotFunctions.h"
+#include "Values.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilewright/ir/Device.h"
+
+namespace tw::emit {
+
+class Statements {
+public:
+  Statements(const Declarations &declared, DotFunctions &dots, Text &text, Names &names)
+      : declared(declared), dots(dots), text(text), names(names), values(text, names) {}
+
+  /// What stands in the kernel itself beside declarations and roles: numbers that both roles use.
+  llvm::LogicalResult shared(device::KernelOp kernel);
+  llvm::LogicalResult producer(device::ProducerOp role);
+  llvm::LogicalResult consumers(device::ConsumersOp role);
+
+private:
+  llvm::LogicalResult block(mlir::Block &block);
+  llvm::LogicalResult statement(mlir::Operation *op);
+
+  // ---- ControlFlow.cpp
+  llvm::LogicalResult print(mlir::scf::ForOp op);
+  llvm::LogicalResult print(mlir::scf::WhileOp op);
+  llvm::LogicalResult print(mlir::scf::IfOp op);
+  /// `variables` become `results` of an iteration, all at once.
+  void assign(llvm::ArrayRef<std::pair<mlir::Value, std::string>> variables, mlir::ValueRange results);
+
+  // ---- Rings.cpp
+  llvm::LogicalResult print(device::CursorOp op);
+  llvm::LogicalResult print(device::AcquireOp op);
+  llvm::LogicalResult print(device::CopyOp op);
+  llvm::LogicalResult print(device::AdvanceOp op);
+  llvm::LogicalResult print(device::AwaitOp op);
+  llvm::LogicalResult print(device::ReleaseOp op);
+  llvm::LogicalResult print(device::DrawOp op);
+  llvm::LogicalResult print(device::RetireOp op);
+  llvm::LogicalResult print(device::PostOp op);
+  llvm::LogicalResult print(device::ReadPostOp op);
+  llvm::LogicalResult print(device::TurnOp op);
+  /// `sb + K_FULL + 8 * K_slot`: of the cursor's slot.
+  std::string barrier(mlir::Value cursor, const char *which) const;
+  /// `sb + K_AT + K_slot * K_BYTES`
+  std::string slotAddress(mlir::Value ring, mlir::Value cursor) const;
+
+  // ---- Elements.cpp
+  llvm::LogicalResult print(device::RegistersOp op);
+  llvm::LogicalResult print(device::FillOp op);
+  llvm::LogicalResult print(device::EachRowOp op);
+  llvm::LogicalResult print(device::EachElementOp op);
+  llvm::LogicalResult print(device::RowOp op);
+  llvm::LogicalResult print(device::ColumnOp op);
+  llvm::LogicalResult print(device::GetOp op);
+  llvm::LogicalResult print(device::SetOp op);
+  llvm::LogicalResult print(device::CombineOp op);
+  llvm::LogicalResult print(device::JoinOp op);
+  llvm::LogicalResult print(device::LoadColumnOp op);
+  llvm::LogicalResult print(device::LoadOp op);
+  llvm::LogicalResult print(device::AnyOp op);
+  /// `s[i]` or `top[r]`: the present element.
+  std::string present(mlir::Value registers) const;
+
+  // ---- Dots.cpp
+  llvm::LogicalResult print(device::MultiplyOp op);
+  llvm::LogicalResult print(device::FenceOp op);
+  llvm::LogicalResult print(device::CommitOp op);
+  llvm::LogicalResult print(device::WaitOp op);
+  llvm::LogicalResult print(device::PackOp op);
+  llvm::LogicalResult print(device::RepeatOp op);
+  /// The constants from which the descriptors of the operands in shared memory are stepped.
+  void descriptors(device::ConsumersOp role);
+  std::string pins(mlir::ValueRange registers) const;
+
+  // ---- Stores.cpp
+  llvm::LogicalResult print(device::StoreTileOp op);
+  llvm::LogicalResult print(device::StoreRowsOp op);
+
+  struct Cursor {
+    std::string slot, phase;   // variables; no slot where there is one only, no phase where it only trails
+  };
+  const Declarations &declared;
+  DotFunctions &dots;
+  Text &text;
+  Names &names;
+  Values values;
+  llvm::DenseMap<mlir::Value, Cursor> cursors;
+  llvm::DenseMap<mlir::Value, std::string> registers;            // what they are called
+  llvm::StringMap<std::string> descriptorNames;                  // of operand and tile
+  llvm::DenseMap<mlir::Value, std::string> chains;               // of the rows that the present loop combines into
+  llvm::DenseSet<mlir::Value> readByLanes;                       // barriers of slots that lanes read themselves
+  int64_t warpgroups = 1;
+};
+
+} // namespace tw::emit

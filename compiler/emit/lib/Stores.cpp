@@ -1,0 +1,80 @@
+// Results to global memory.
+#include "Statements.h"
+#include "mlir/IR/Matchers.h"
+#include <fmt/format.h>
+using namespace mlir;
+
+namespace tw::emit {
+namespace {
+
+/// `value`, an f32 or i32 register, as an element in memory.
+std::string narrowed(const std::string &value, Type from, Type to) {
+  if (to.isF16() || to.isBF16())
+    return fmt::format("(unsigned short){}({}, 0.f)", packFunction(to), from.isF32() ? value : "(float)" + value);
+  if (to.isInteger(1) || to.isInteger(8))
+    return value + " != 0";
+  return from == to ? value : fmt::format("({}){}", scalarType(to), value);
+}
+
+} // namespace
+
+// A thread holds two columns of every eight. Of 32 columns, the quad transposes its words so that each lane has 16 bytes side by side.
+LogicalResult Statements::print(device::StoreTileOp op) {
+  device::FragmentType type = op.getFragment().getType();
+  Type element = op.getPointer().getType().getElement();
+  const int64_t width = type.getWidth();
+  const std::string &from = registers[op.getFragment()], &offsets = registers[op.getOffsets()], &inside = registers[op.getInside()];
+  const std::string pointer = values.textOf(op.getPointer());
+  APInt whole;
+  const bool takesAll = matchPattern(op.getColumns(), m_ConstantInt(&whole)) && whole.getSExtValue() >= width;
+  const std::string columns = values.lasting(op.getColumns()).as(Precedence::shift);
+  auto inColumns = [&](const std::string &first) { return takesAll ? "" : " && " + first + " < " + columns; };
+  if (!type.getElement().isF32() || !(element.isF32() || element.isF16() || element.isBF16()))
+    return op.emitError() << "stores " << type.getElement() << " as " << element << "; expected f32 as f32, bf16 or f16";
+
+  text.line("#pragma unroll");
+  text.open("for (int r = 0; r < 2; r++) {");
+  text.line(fmt::format("{}* out = {} + {}[r];", memoryType(element), pointer, offsets));
+  if (element.isF32()) {
+    text.line("#pragma unroll");
+    text.line(fmt::format("for (int j = 0; j < {}; j++)", width / 8));
+    text.line(fmt::format("  if ({0}[r]{1}) st_global_v2(out + 8 * j + col, __float_as_uint({2}[4 * j + 2 * r]), __float_as_uint({2}[4 * j + 2 * r + 1]));",
+                          inside, inColumns("8 * j + col"), from));
+    text.close();
+    return success();
+  }
+  const int64_t groups = width / 32;
+  if (groups) {
+    text.line("#pragma unroll");
+    text.open(fmt::format("for (int g = 0; g < {}; g++) {{   // 32 columns: four words a lane, turned so that they lie side by side", groups));
+    text.line("u32 x[4];");
+    text.line("#pragma unroll");
+    text.line(fmt::format("for (int j = 0; j < 4; j++) x[j] = {0}({1}[16 * g + 4 * j + 2 * r], {1}[16 * g + 4 * j + 2 * r + 1]);", packFunction(element), from));
+    text.line("quad_transpose(x, lane);");
+    text.line(fmt::format("if ({}[r]{}) st_global_v4(out + 32 * g + 8 * (lane & 3), x[0], x[1], x[2], x[3]);", inside,
+                          inColumns("32 * g + 8 * (lane & 3)")));
+    text.close();
+  }
+  if (width % 32) {
+    text.line("#pragma unroll");
+    text.line(fmt::format("for (int j = {}; j < {}; j++)   // the last {} columns", groups * 4, width / 8, width % 32));
+    text.line(fmt::format("  if ({0}[r]{1}) st_global_u32(out + 8 * j + col, {2}({3}[4 * j + 2 * r], {3}[4 * j + 2 * r + 1]));", inside,
+                          inColumns("8 * j"), packFunction(element), from));
+  }
+  text.close();
+  return success();
+}
+
+LogicalResult Statements::print(device::StoreRowsOp op) {
+  Type from = op.getRows().getType().getElement(), to = op.getPointer().getType().getElement();
+  const std::string pointer = values.textOf(op.getPointer());
+  if (!memoryType(to))
+    return op.emitError() << "stores " << to << ", which device code does not hold";
+  text.line("#pragma unroll");
+  text.line("for (int r = 0; r < 2; r++)");
+  text.line(fmt::format("  if ((lane & 3) == 0 && {}[r]) {}[{}[r]] = {};", registers[op.getInside()], pointer, registers[op.getOffsets()],
+                        narrowed(registers[op.getRows()] + "[r]", from, to)));
+  return success();
+}
+
+} // namespace tw::emit
