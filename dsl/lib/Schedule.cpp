@@ -8,7 +8,7 @@ namespace tw {
 namespace {
 
 /// The fields that are not widths, in the order in which they print.
-const std::vector<std::string> fields{"block", "warpgroups", "stages", "overlap", "stabilised", "registerRows", "registerVectors"};
+const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "registerRows", "registerVectors"};
 
 [[noreturn]] void refuse(std::string_view text, const std::string &why) {
   throw std::invalid_argument("schedule '" + std::string(text) + "': " + why);
@@ -42,8 +42,8 @@ std::string print(const Schedule &s) {
   std::string out = "block=" + s.block;
   for (const auto &[axis, width] : s.widths)
     out += " " + axis + "=" + std::to_string(width);
-  out += " warpgroups=" + std::to_string(s.warpgroups) + " stages=" + std::to_string(s.stages);
-  out += std::string(" overlap=") + yesNo(s.overlap) + " stabilised=" + yesNo(s.stabilised);
+  out += " warpgroups=" + std::to_string(s.warpgroups) + " stages=" + std::to_string(s.stages) + " blockBuffers=" + std::to_string(s.blockBuffers);
+  out += std::string(" overlap=") + yesNo(s.overlap) + " turns=" + yesNo(s.turns) + " drawn=" + yesNo(s.drawn) + " stabilised=" + yesNo(s.stabilised);
   return out + " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors);
 }
 
@@ -70,8 +70,14 @@ Schedule parseSchedule(std::string_view text) {
       s.warpgroups = positive(text, field, value);
     else if (field == "stages")
       s.stages = positive(text, field, value);
+    else if (field == "blockBuffers")
+      s.blockBuffers = positive(text, field, value);
     else if (field == "overlap")
       s.overlap = truth(text, field, value);
+    else if (field == "turns")
+      s.turns = truth(text, field, value);
+    else if (field == "drawn")
+      s.drawn = truth(text, field, value);
     else if (field == "stabilised")
       s.stabilised = truth(text, field, value);
     else if (field == "registerRows")

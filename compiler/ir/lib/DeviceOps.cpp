@@ -116,7 +116,8 @@ LogicalResult MultiplyOp::verify() {
     return emitOpError() << "accumulates in " << getAccumulator().getType().getElement() << "; expected f32";
   if (right.isVector())
     return emitOpError() << "has a column vector for its right operand";
-  int64_t rightDepth = getTransposed() ? right.rows() : right.columns(), rightWidth = getTransposed() ? right.columns() : right.rows();
+  auto padded = [](RingType ring) { return ring.chunks() * 64; };   // columns past a tile's own are 0
+  int64_t rightDepth = getTransposed() ? right.rows() : padded(right), rightWidth = getTransposed() ? right.columns() : right.rows();
   if (rightDepth < depth || rightWidth < n)
     return emitOpError() << "takes " << depth << " x " << n << " of a right operand that is " << rightDepth << " x " << rightWidth;
   Type leftElement;
@@ -131,7 +132,7 @@ LogicalResult MultiplyOp::verify() {
     if (!getLeftCursor() || ring.isVector())
       return emitOpError() << "needs a tile of two dimensions and a cursor for its left operand in shared memory";
     leftElement = ring.getElement();
-    leftDepth = ring.columns();
+    leftDepth = padded(ring);
   }
   if (leftDepth < depth)
     return emitOpError() << "contracts " << depth << " elements of a left operand that has " << leftDepth;

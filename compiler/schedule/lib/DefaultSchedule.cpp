@@ -20,7 +20,7 @@ void setInner(Schedule &schedule, const Program &program, const Roles &roles, co
     if (given->second < 1 || given->second > widestInner)
       throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that lies whole inside a tile may be 1 to {} long", name, program.name, given->second, widestInner));
     int length = int(given->second);
-    schedule.widths[name] = target.isHost() ? length : (length + 15) / 16 * 16;
+    schedule.widths[name] = target.isHost() ? length : (length + 7) / 8 * 8;
   }
 }
 
@@ -70,7 +70,7 @@ Schedule defaultSchedule(const Program &program, const Target &target, const std
     smallest = footprint(program, schedule, target);
     bool fits = smallest.sharedBytes <= target.sharedBytesPerBlock && smallest.registersPerThread <= registersPerThread(target, c.warpgroups);
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
-      schedule.overlap = !target.isHost();
+      schedule.overlap = schedule.drawn = !target.isHost();
       return schedule;
     }
   }

@@ -2,7 +2,9 @@
 #include "Commands.h"
 #include "Options.h"
 #include "Output.h"
+#include "tilewright/cuda/Nvrtc.h"
 #include "tilewright/dsl/Gallery.h"
+#include "tilewright/emit/EmitCuda.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include <fmt/format.h>
@@ -28,16 +30,26 @@ std::string textOf(const Options &options, const Program &program, const Schedul
   if (options.emit == "schedule")
     return print(schedule) + "\n";
   if (options.emit == "tile")
-    return emitText(program, schedule, Emit::tile);
-  if (!target.isHost())
-    throw std::invalid_argument(fmt::format("--emit {} --target {}: the host code is what the CPU target makes; {} has no code generator yet: emit program, schedule or tile for it, or take --target host",
-                                            options.emit, target.name, target.title));
-  return emitText(program, schedule, Emit::host);
+    return emitText(program, schedule, target, Emit::tile);
+  if (options.emit == "host") {
+    if (!target.isHost())
+      throw std::invalid_argument(fmt::format("--emit host --target {}: the host code is what the CPU target makes; emit device, cuda, ptx or cubin for {}, or take --target host", target.name, target.title));
+    return emitText(program, schedule, Emit::host);
+  }
+  if (target.isHost())
+    throw std::invalid_argument(fmt::format("--emit {0} --target host: {0} is what a GPU target makes; emit host for this machine's CPU, or take --target h200", options.emit));
+  if (options.emit == "device")
+    return emitText(program, schedule, target, Emit::device);
+  Artifact artifact = compileDevice(program, schedule, target);
+  if (options.emit == "cuda")
+    return assembledText(artifact);
+  const cuda::Assembly assembly = cuda::assemble(assembledText(artifact), artifact.program, {.arch = target.arch});
+  return options.emit == "ptx" ? assembly.ptx : assembly.cubin;
 }
 
 int compileVariant(const Options &options) {
   const Target &target = findTarget(options.target);
-  checkChoice("--emit", options.emit, {"program", "schedule", "tile", "host"});
+  checkChoice("--emit", options.emit, {"program", "schedule", "tile", "host", "device", "cuda", "ptx", "cubin"});
   const Program program = makeVariant(trimmed(options.variant), {.type = parseFloatType(options.dtype), .lse = !options.noLse});
   Schedule schedule;
   if (options.emit != "program") {
@@ -48,6 +60,8 @@ int compileVariant(const Options &options) {
     schedule = options.schedule.empty() ? defaultSchedule(program, target, {{"d", dims.d}, {"e", dims.dv}}) : parseSchedule(options.schedule);
   }
   std::string text = textOf(options, program, schedule, target);
+  if (options.json && options.emit == "cubin")
+    throw std::invalid_argument("--json --emit cubin: machine code is no text; leave --json out, and name a file with --out");
   if (options.json) {
     Json json = {{"variant", options.variant}, {"target", target.name}, {"dtype", options.dtype}, {"emit", options.emit}};
     if (options.emit != "program")
@@ -66,7 +80,7 @@ int compileVariant(const Options &options) {
 
 Command compile(CLI::App &program) {
   auto options = std::make_shared<Options>();
-  CLI::App *app = program.add_subcommand("compile", "Print what becomes of a variant: its program, its tile module, its host code");
+  CLI::App *app = program.add_subcommand("compile", "Print what becomes of a variant: its program, its tile module, its host or device code");
   app->add_option("variant", options->variant, "a variant of the gallery, or several by +")->required()->type_name("VARIANT");
   app->add_option("--target", options->target, "the processor: host (this machine's CPU), or a GPU of `tilewright list --targets`")->type_name("NAME");
   app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O")->type_name("TYPE");
@@ -75,7 +89,10 @@ Command compile(CLI::App &program) {
                   "program: the variant in the DSL's text form\n"
                   "schedule: tile widths, from the target's SRAM and registers\n"
                   "tile: the tile module after all its passes\n"
-                  "host: what the CPU target makes of it, before LLVM")
+                  "host: what the CPU target makes of it, before LLVM\n"
+                  "device: the program of one thread block (GPU targets)\n"
+                  "cuda: the whole text that is assembled (GPU targets)\n"
+                  "ptx, cubin: what NVRTC makes of that; needs no GPU")
       ->type_name("WHAT");
   app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=64 k=64 d=128 e=128'")->type_name("TEXT");
   app->add_flag("--no-lse", options->noLse, "leave the lse output out");

@@ -13,7 +13,10 @@ struct Schedule {
   std::map<std::string, int> widths;     // elements of a tile along the block axis, the fold axis and the inner axes
   int warpgroups = 2;                    // consumer warpgroups of a thread block
   int stages = 2;                        // slots of a ring of fold tiles
+  int blockBuffers = 1;                  // slots of a ring of block tiles
   bool overlap = true;                   // stage-1 dots of the tile before run under this tile's elementwise work
+  bool turns = true;                     // warpgroups issue their dots one after the other
+  bool drawn = false;                    // thread blocks draw their items from a counter, else each takes every grid-size-th
   bool stabilised = false;               // hold stabilisers back where the program allows it
   int registerRows = 6;                  // CPU: rows of a register block of a dot
   int registerVectors = 2;               // CPU: vectors a row of a register block of a dot

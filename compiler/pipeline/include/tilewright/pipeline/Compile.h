@@ -10,6 +10,8 @@
 
 namespace tw {
 
+struct Target;
+
 /// One state of a kernel on its way, as text.
 struct Stage {
   std::string name;          // "import", "form-masks", …, "host", "llvm", "assembly"; files are numbered in this order
@@ -26,14 +28,20 @@ struct CompileOptions {
 enum class Emit {
   program,   // the DSL's text form
   tile,      // the tile module after all its passes
-  host       // what the CPU target makes of it, before LLVM
+  host,      // what the CPU target makes of it, before LLVM
+  device     // the program of one thread block of a GPU
 };
 
 /// Compiles for the CPU of this machine (target "host"). Throws ProgramError at the user's line, CompileError, and
 /// std::invalid_argument for a schedule that names unknown axes.
 [[nodiscard]] Artifact compileHost(const Program &program, const Schedule &schedule, const CompileOptions &options = {});
 
-/// The text of one stage. `program` needs no schedule. Any target's schedule will do for `tile`.
+/// Compiles for a GPU as far as CUDA text: `source`, `instructions`, `launch` are filled, `code` and `resources` are the assembler's.
+/// Needs no GPU. Throws as compileHost does, and CompileError for a target that has no code generator.
+[[nodiscard]] Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options = {});
+
+/// The text of one stage on the way to a target (without one: to the CPU). `program` needs no schedule.
+[[nodiscard]] std::string emitText(const Program &program, const Schedule &schedule, const Target &target, Emit what);
 [[nodiscard]] std::string emitText(const Program &program, const Schedule &schedule, Emit what);
 
 /// What must hold at launch, as data: so that lengths known earlier can be checked earlier. Throws ProgramError for a

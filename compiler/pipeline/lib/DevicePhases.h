@@ -1,0 +1,10 @@
+// From the tile module to the device module of a GPU.
+#pragma once
+#include "Compilation.h"
+#include "tilewright/schedule/Target.h"
+
+namespace tw {
+
+std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target);
+
+} // namespace tw
