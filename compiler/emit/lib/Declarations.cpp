@@ -61,6 +61,8 @@ FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) 
   made.launch.grouped = kernel.getGrouped();
   Names members(Names::For::members);
   for (Operation &op : kernel.getBody().front()) {
+    if (auto tensor = dyn_cast<device::TensorOp>(op); tensor && !memoryType(tensor.getResult().getType().getElement()))
+      return op.emitError() << "is a tensor of " << tensor.getResult().getType().getElement() << ", which device code does not hold";
     made.addParameter(op, members);
     if (failed(made.addShared(op, names)))
       return failure();

@@ -50,3 +50,12 @@ device.kernel @twice "sm90a" items "q" 64 of [] {
     }
   }
 }
+
+// -----
+
+device.kernel @wide "sm90a" items "q" 64 of [] {
+  // expected-error @below {{is a tensor of 'f64', which device code does not hold}}
+  %D = device.tensor "D" : !device.pointer<f64>
+  device.consumers 1 registers 0 {
+  }
+}
