@@ -36,7 +36,7 @@ int showStats(cache::Store &store, bool json) {
   else if (!stats.memoryOnly.empty())
     printText(fmt::format("no file: {}\n", stats.memoryOnly));
   else
-    printText(fmt::format("{}: {} kernels, {} bytes\n", stats.path.string(), stats.entries, stats.bytes));
+    printText(fmt::format("{}: {}, {} bytes\n", stats.path.string(), kernels(stats.entries), stats.bytes));
   return right;
 }
 
@@ -54,7 +54,7 @@ int clearEntries(const cache::Location &place, cache::Store &store, bool json) {
   if (const std::string why = trouble(place, store); !why.empty())
     return complain("nothing was cleared", why);
   if (const std::uint64_t left = store.stats().entries)
-    return complain("not everything was cleared", fmt::format("{} kernels are left; another process may be adding some", left));
+    return complain("not everything was cleared", fmt::format("left: {}; another process may be adding some", kernels(left)));
   return right;
 }
 
@@ -65,7 +65,7 @@ int verifyEntries(const cache::Location &place, cache::Store &store, bool json) 
   if (json)
     printJson(Json{{"good", found.good()}, {"checked", found.checked}, {"rejected", found.rejected}, {"rebuilt", found.rebuilt}});
   else
-    printText(fmt::format("{} kernels checked, {} damaged and dropped{}\n", found.checked, found.rejected, found.rebuilt ? "; the file was damaged, set aside and begun anew" : ""));
+    printText(fmt::format("{} checked, {} damaged and dropped{}\n", kernels(found.checked), found.rejected, found.rebuilt ? "; the file was damaged, set aside and begun anew" : ""));
   return found.good() ? right : failedCheck;
 }
 

@@ -46,7 +46,7 @@ int examine(bool json) {
   printText(describe(host));
   printText(fmt::format("  LLVM calls it {}; kernels run on {} thread{} (TILEWRIGHT_THREADS)\n  features: {}\n\n", llvm::sys::getHostCPUName().str(), threads, threads == 1 ? "" : "s", fmt::join(features, " ")));
   if (stats.memoryOnly.empty())
-    printText(fmt::format("cache     {}: {} kernels, {} bytes\n", stats.path.string(), stats.entries, stats.bytes));
+    printText(fmt::format("cache     {}: {}, {} bytes\n", stats.path.string(), kernels(stats.entries), stats.bytes));
   else
     printText(fmt::format("cache     in memory only: {}\n", stats.memoryOnly));
   printText("targets  ");

@@ -114,6 +114,8 @@ void checkWritable(const std::string &path) {
     refuse(path, errno);
 }
 
+std::string kernels(std::uint64_t count) { return fmt::format("{} kernel{}", count, count == 1 ? "" : "s"); }
+
 bool isSameFile(const std::string &a, const std::string &b) {
   std::error_code none;
   auto canonical = [&](const std::string &path) { return std::filesystem::weakly_canonical(std::filesystem::absolute(path, none), none); };

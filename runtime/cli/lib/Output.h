@@ -1,5 +1,6 @@
 // Where text and files go.
 #pragma once
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ void printText(std::string_view text);
 void printJson(const Json &json);
 /// Throws std::runtime_error if stdout did not take everything (a full disk).
 void finishOutput();
+
+/// "1 kernel", "2 kernels".
+[[nodiscard]] std::string kernels(std::uint64_t count);
 
 /// Writes a file as a whole or not at all: beside its place, then moved there. What is no regular file (/dev/stdout) is
 /// written straight. Throws std::runtime_error naming the file and the reason.

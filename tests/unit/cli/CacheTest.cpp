@@ -16,11 +16,11 @@ TEST_CASE("the second process loads what the first compiled, and damage is built
   };
   CHECK(origin() == "compiled");
   CHECK(origin() == "loaded from the cache");
-  CHECK_THAT(ran("cache", own).out, Catch::Contains("1 kernels"));
+  CHECK_THAT(ran("cache", own).out, Catch::Contains(": 1 kernel, "));
   json entries = json::parse(ran("cache list --json", own).out);
   REQUIRE(entries.size() == 1);
   CHECK(entries[0]["facts"]["program"] == "causal");
-  CHECK(ran("cache verify", own).out == "1 kernels checked, 0 damaged and dropped\n");
+  CHECK(ran("cache verify", own).out == "1 kernel checked, 0 damaged and dropped\n");
 
   const std::string file = folder / "kernels.sqlite";
   std::string bytes = folder.read("kernels.sqlite");
