@@ -5,7 +5,7 @@ import sys
 
 OURS = re.compile(r"^(tw::|(typeinfo|typeinfo name|vtable) for tw::|tilewright_)")
 THEIRS = re.compile(r"\b(mlir|llvm|sqlite3?|nlohmann|fmt|CLI)(::|_|\b)")
-WANTED = ("tw::build(tw::Program", "tw::Kernel::launch(", "tw::evaluate[abi:cxx11](", "tw::Attention::Attention(", "tw::parseProgram(")
+WANTED = ("tw::build(tw::Program", "tw::Kernel::launch(", "tw::evaluate[abi:cxx11](", "tw::Attention::Attention(", "tw::parseProgram(", "tilewright_build", "tilewright_launch", "tilewright_error")
 
 nm, library = sys.argv[1:]
 listing = subprocess.run([nm, "-DC", "--defined-only", library], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout

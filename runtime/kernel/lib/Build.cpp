@@ -1,10 +1,13 @@
 // build(): in memory, else from the cache, else compiled; one build a key, however many threads ask.
+#include "AssembleDevice.h"
 #include "BuildKey.h"
 #include "Dump.h"
 #include "Say.h"
 #include "SharedStore.h"
 #include "State.h"
+#include "tilewright/emit/EmitCuda.h"
 #include "tilewright/pipeline/Compile.h"
+#include "tilewright/schedule/Target.h"
 #include <atomic>
 #include <fmt/format.h>
 #include <future>
@@ -107,7 +110,11 @@ Built make(const Program &program, const BuildOptions &options, const Request &r
       ++counters.loaded;
       return built;
     }
-  Artifact artifact = compileHost(program, request.schedule, {dumpOf(program.name, request.scheduleText, request.key.hex())});
+  const CompileOptions compileOptions{dumpOf(program.name, request.scheduleText, request.key.hex())};
+  const Target &target = findTarget(request.target);
+  Artifact artifact = target.isHost() ? compileHost(program, request.schedule, compileOptions) : compileDevice(program, request.schedule, target, compileOptions);
+  if (!target.isHost())
+    assembleDevice(artifact, assembledText(artifact), compileOptions.onStage);
   const std::string bytes = store ? serialise(artifact) : "";
   const cache::Facts facts{{"program", artifact.program}, {"target", artifact.target}, {"schedule", artifact.schedule}};
   Built built = Kernel::State::load(std::move(artifact), request.inner, request.key.hex());

@@ -1,10 +1,13 @@
 // The key of a kernel is a digest of all that its code depends on, and of nothing else.
 #include "BuildKey.h"
+#include "AssembleDevice.h"
 #include "Fingerprint.h"
 #include "tilewright/dsl/Roles.h"
+#include "tilewright/kernel/Machine.h"
 #include "tilewright/kernel/Nearest.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/templates/Templates.h"
 #include "tilewright/schedule/Target.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -78,8 +81,8 @@ cache::Digest keyOf(const KeyParts &parts) {
 }
 
 Request complete(const Program &program, const BuildOptions &options) {
-  const Target &target = findTarget(options.target);
-  if (!target.isHost())
+  const Target &target = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
+  if (!target.isHost() && target.arch != "sm90a")
     throw std::invalid_argument(fmt::format("target '{}' ({}) has no code generator yet, so no kernel can be built for it; build for 'host', this machine's CPU, or look at "
                                             "what is made for {} so far: tilewright compile VARIANT --target {} --emit tile",
                                             target.name, target.title, target.name, target.name));
@@ -94,7 +97,10 @@ Request complete(const Program &program, const BuildOptions &options) {
       throw std::invalid_argument(fmt::format("the schedule's tiles are {} wide along axis '{}', which is {} long and lies whole inside a tile; make {} at least {}",
                                               width->second, axis, length, axis, length));
   request.scheduleText = print(request.schedule);
-  request.key = keyOf({print(program), request.scheduleText, target.name, processor(), compilerDigest(), request.inner});
+  request.target = target.name;
+  // What assembles: this processor's LLVM, or NVRTC with the templates.
+  const std::string assembler = target.isHost() ? processor() : assemblerText(target.arch) + " " + std::string(templatesDigest());
+  request.key = keyOf({print(program), request.scheduleText, target.name, assembler, compilerDigest(), request.inner});
   return request;
 }
 

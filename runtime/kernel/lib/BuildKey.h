@@ -9,6 +9,7 @@ namespace tw {
 
 /// A build with nothing left open.
 struct Request {
+  std::string target;
   Schedule schedule;
   std::string scheduleText;
   std::map<std::string, std::int64_t> inner;   // of every inner axis
@@ -20,7 +21,7 @@ struct KeyParts {
   std::string program;     // its text
   std::string schedule;    // its text
   std::string target;
-  std::string processor;   // name and features
+  std::string processor;   // name and features; of a GPU's kernel: what assembles it, and the templates
   std::string compiler;    // its digest
   std::map<std::string, std::int64_t> inner;
 };

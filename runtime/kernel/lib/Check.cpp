@@ -9,17 +9,23 @@ bool CheckedTensor::isEmpty() const { return std::find(shape.begin(), shape.end(
 
 std::string shapeText(const std::vector<std::int64_t> &shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-Checked check(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments) {
+Checked check(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments, const Checked *alike) {
   Checked checked;
   checked.tensors = checkTensors(artifact, arguments.tensors);
   checked.scalars = checkScalars(artifact, arguments.scalars);
-  checked.lengths = checkLengths(artifact, inner, checked.tensors);
-  for (std::size_t i = 0; i < artifact.axes.size(); ++i) {
-    const AxisFacts::Role role = artifact.axes[i].role;
-    if ((role == AxisFacts::Role::free || role == AxisFacts::Role::block) && checked.lengths[i] == 0)
-      checked.hasItems = false;
+  if (alike) {
+    checked.lengths = alike->lengths;
+    checked.hasItems = alike->hasItems;
+  } else {
+    checked.lengths = checkLengths(artifact, inner, checked.tensors);
+    for (std::size_t i = 0; i < artifact.axes.size(); ++i) {
+      const AxisFacts::Role role = artifact.axes[i].role;
+      if ((role == AxisFacts::Role::free || role == AxisFacts::Role::block) && checked.lengths[i] == 0)
+        checked.hasItems = false;
+    }
+    checkConditions(artifact, checked);
   }
-  checkConditions(artifact, checked);
+  checkMaps(artifact, checked.tensors);
   checkMemory(checked.tensors);
   return checked;
 }

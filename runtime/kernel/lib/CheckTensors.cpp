@@ -86,11 +86,15 @@ CheckedTensor checkTensor(const Parameter &parameter, const TensorView &view) {
 } // namespace
 
 std::vector<CheckedTensor> checkTensors(const Artifact &artifact, const std::map<std::string, TensorView> &given) {
-  const auto names = namesOf(artifact, Parameter::Kind::tensor);
-  for (const auto &[tensorName, view] : given)
-    if (std::find(names.begin(), names.end(), tensorName) == names.end())
-      refuse("program '{}' has no tensor '{}'{}; it has {}", artifact.program, tensorName, suggestion(tensorName, names), fmt::join(names, ", "));
+  for (const auto &each : given) {
+    const std::string &tensorName = each.first;
+    if (std::any_of(artifact.parameters.begin(), artifact.parameters.end(), [&](const Parameter &p) { return p.kind == Parameter::Kind::tensor && p.name == tensorName; }))
+      continue;
+    const auto names = namesOf(artifact, Parameter::Kind::tensor);
+    refuse("program '{}' has no tensor '{}'{}; it has {}", artifact.program, tensorName, suggestion(tensorName, names), fmt::join(names, ", "));
+  }
   std::vector<CheckedTensor> tensors;
+  tensors.reserve(artifact.parameters.size());
   for (const Parameter &parameter : artifact.parameters) {
     if (parameter.kind != Parameter::Kind::tensor)
       continue;

@@ -33,8 +33,9 @@ struct Checked {
 };
 
 /// Checks everything that can be told before anything runs, and throws ArgumentError. `inner` are the lengths for which
-/// the kernel was built.
-[[nodiscard]] Checked check(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments);
+/// the kernel was built. `alike`, where it is given, is what was accepted for this kernel with the same shapes and scalars: what
+/// depends on nothing else is taken from it.
+[[nodiscard]] Checked check(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments, const Checked *alike = nullptr);
 
 // ---- the parts, in the order in which they are checked
 /// Names, types, ranks, addresses.
@@ -45,6 +46,8 @@ struct Checked {
 [[nodiscard]] std::vector<std::int64_t> checkLengths(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const std::vector<CheckedTensor> &tensors);
 /// The program's requirements, and that no tensor is read outside.
 void checkConditions(const Artifact &artifact, const Checked &checked);
+/// That a GPU's copies can read what the artifact's tensor maps describe.
+void checkMaps(const Artifact &artifact, const std::vector<CheckedTensor> &tensors);
 /// That no element is written twice, or written and read.
 void checkMemory(const std::vector<CheckedTensor> &tensors);
 

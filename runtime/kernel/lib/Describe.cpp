@@ -24,8 +24,12 @@ Schedule Kernel::schedule() const { return parseSchedule(state->artifact.schedul
 
 std::string Kernel::describe() const {
   const Artifact &a = state->artifact;
-  std::string out = fmt::format("kernel {}\n  target    {}\n  key       {}\n  schedule  {}\n  code      {} bytes, {} bytes of scratch an item\n", a.program, a.target, state->key,
-                                a.schedule, a.code.size(), a.scratchBytes);
+  std::string out = fmt::format("kernel {}\n  target    {}\n  key       {}\n  schedule  {}\n  code      {} bytes, ", a.program, a.target, state->key, a.schedule, a.code.size());
+  if (!state->device)
+    out += fmt::format("{} bytes of scratch an item\n", a.scratchBytes);
+  else
+    out += fmt::format("entry {}\n  resources {} threads a block, {} registers a thread, {} bytes spilled, {} bytes of shared memory a block\n", a.entry, a.launch.threads, a.resources.registers,
+                       a.resources.spillBytes, a.launch.sharedBytes + a.resources.staticSharedBytes);
   for (const Parameter &p : a.parameters)
     if (p.kind == Parameter::Kind::tensor)
       out += fmt::format("  {:<9} {} {}[{}]\n", p.stored ? "stores" : "loads", p.name, p.type, p.rank);

@@ -1,4 +1,8 @@
-// Everything of Tilewright: write a program, build it, launch it.
+// Everything of Tilewright: write a program, build it, launch it. In C: build by name or text, launch.
 #pragma once
+#include "tilewright/kernel/C.h"
+#ifdef __cplusplus
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/kernel/Kernel.h"
+#include "tilewright/kernel/Machine.h"
+#endif

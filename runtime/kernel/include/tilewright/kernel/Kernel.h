@@ -31,17 +31,21 @@ struct Arguments {
   std::map<std::string, double> scalars;
 };
 
-/// Where work is queued. The CPU target runs at once, in the calling thread and the pool's; its only stream is `hostStream`.
+/// Where work is queued: a CUstream (cudaStream_t) of the GPU on which the tensors are; null is its default stream. The CPU target runs at
+/// once, in the calling thread and the pool's; its only stream is `hostStream`.
 struct Stream {
   void *handle = nullptr;
 };
 inline constexpr Stream hostStream{};
 
 /// Memory of the caller's for everything mutable: at least workspaceBytes(arguments), aligned to 64 bytes, one
-/// launch at a time.
+/// launch at a time. A GPU's is memory of that GPU.
 struct Workspace {
   void *data = nullptr;
   std::size_t bytes = 0;
+  /// A promise that all its bytes are 0, as every finished launch on a GPU leaves them. Without it they are zeroed on the
+  /// stream before each launch that needs that.
+  bool isZeroed = false;
 };
 
 /// What was given at launch does not fit the program; the message names it, what was expected and the cure.
@@ -64,10 +68,11 @@ class Kernel {
 public:
   /// Bytes of workspace that a launch with these arguments needs. Throws ArgumentError as launch does.
   [[nodiscard]] std::size_t workspaceBytes(const Arguments &arguments) const;
-  /// Checks the arguments and runs. Neither allocates device memory nor waits for other streams. On the CPU target it returns when done.
+  /// Checks the arguments and runs, on a GPU the one where the tensors are. There it only queues the work, and neither allocates nor waits. On
+  /// the CPU target it returns when done.
   /// Throws ArgumentError before anything is run or written.
   void launch(Stream stream, const Arguments &arguments, Workspace workspace) const;
-  /// The same with a workspace of its own: convenient, slower.
+  /// The same with a workspace of its own, on the default stream; returns when done: convenient, slower.
   void launch(const Arguments &arguments) const;
 
   [[nodiscard]] const std::string &name() const;

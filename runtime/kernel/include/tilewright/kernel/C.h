@@ -1,0 +1,86 @@
+/* Tilewright from C, and from whatever calls C: build, describe, launch. `#include <tilewright/tilewright.h>` in C is this. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What every function returns. The text of the last failure in the calling thread: tilewright_error(). */
+typedef enum tilewright_status {
+  TILEWRIGHT_OK = 0,
+  TILEWRIGHT_BAD_PROGRAM = 1,     /* the program's text is wrong; the message has its line */
+  TILEWRIGHT_BAD_OPTIONS = 2,     /* unknown variant, type, target or option; a head dim out of range; a missing extent */
+  TILEWRIGHT_BAD_ARGUMENTS = 3,   /* what was given at launch does not fit; nothing was written */
+  TILEWRIGHT_COMPILER = 4,        /* the compiler refuses */
+  TILEWRIGHT_MACHINE = 5,         /* the machine refuses: no driver, no NVRTC, a kernel failed */
+  TILEWRIGHT_MEMORY = 6,          /* out of memory */
+  TILEWRIGHT_UNEXPECTED = 7       /* a mistake of Tilewright's */
+} tilewright_status;
+
+/* A kernel. Any number of threads may use it at once, each with its own workspace. */
+typedef struct tilewright_kernel tilewright_kernel;
+
+/* Element [i, j, ...] is at data + (i * strides[0] + j * strides[1] + ...) elements. */
+typedef struct tilewright_tensor {
+  const char *name;               /* as in the program: Q, K, V, O, lse, ... */
+  void *data;                     /* memory of the GPU for a GPU's kernel */
+  const char *type;               /* f16 bf16 f32 f64 i32 i64 bool */
+  int32_t rank;
+  const int64_t *shape;           /* rank lengths, from 0 */
+  const int64_t *strides;         /* rank strides in elements; NULL: row-major */
+} tilewright_tensor;
+
+typedef struct tilewright_scalar {
+  const char *name;
+  double value;
+} tilewright_scalar;
+
+/* What a launch is given. Names are unique. */
+typedef struct tilewright_arguments {
+  const tilewright_tensor *tensors;
+  size_t tensor_count;
+  const tilewright_scalar *scalars;
+  size_t scalar_count;
+} tilewright_arguments;
+
+/* Builds a variant of the gallery, or several joined by '+', for one head dim of Q and K and one of V. `type`: f16, bf16, f32 or f64.
+   `target`: "host" (this CPU), "gpu" (what GPU 0 of this machine is), or a name of `tilewright list --targets`; NULL: host.
+   `options`: NULL, or entries `name=value` joined by ';':
+     lse=off         do not store lse
+     cache=off       neither read nor write the cache file
+     schedule=TEXT   in place of the default one: schedule=block=q q=64 k=64 d=128 e=128
+   On success *kernel is to be released by tilewright_release. */
+tilewright_status tilewright_build(const char *variant, const char *type, int64_t head_dim, int64_t head_dim_v, const char *target, const char *options, tilewright_kernel **kernel);
+
+/* Builds a program given as text (what `tilewright compile --emit program` prints). `extents`: lengths of all inner axes, "d=128 e=64". The
+   rest is as above, without lse. */
+tilewright_status tilewright_build_program(const char *program, const char *extents, const char *target, const char *options, tilewright_kernel **kernel);
+
+/* Bytes of workspace that a launch with these arguments needs; may be 0. */
+tilewright_status tilewright_workspace_bytes(const tilewright_kernel *kernel, const tilewright_arguments *arguments, size_t *bytes);
+
+/* Queues a launch on `stream`, a CUstream or cudaStream_t of the GPU where the tensors are; NULL is its default stream. On the CPU, stream is
+   NULL and the launch is done on return. `workspace`: that many bytes, aligned to 64, in the same memory as the tensors; what is in it does not
+   matter, and no other launch may use it until this one has run. */
+tilewright_status tilewright_launch(const tilewright_kernel *kernel, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes);
+
+/* The same with a workspace of its own; returns when done. Convenient, slower. */
+tilewright_status tilewright_run(const tilewright_kernel *kernel, const tilewright_arguments *arguments);
+
+/* A readable description; lives as long as the kernel. */
+const char *tilewright_describe(const tilewright_kernel *kernel);
+
+/* Gives the kernel up. NULL is allowed. Launches must have run. */
+void tilewright_release(tilewright_kernel *kernel);
+
+/* What the last call of this thread that failed says, with the cure; "" where none has. Lives until the next call that fails. */
+const char *tilewright_error(void);
+
+/* "0.1.0" */
+const char *tilewright_version(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,124 @@
+// From checked arguments to a launch on a GPU: numbers are copied into place, and nothing is looked up by name.
+#include "DeviceKernel.h"
+#include "tilewright/artifact/RuntimeError.h"
+#include "tilewright/cuda/Buffer.h"
+#include "tilewright/cuda/Gpu.h"
+#include "tilewright/cuda/Resources.h"
+#include "tilewright/schedule/Target.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tw {
+namespace {
+
+cuda::Image imageOf(const Artifact &artifact) {
+  return {artifact.code, artifact.entry, artifact.program, artifact.target, findTarget(artifact.target).arch, artifact.launch.threads, artifact.launch.sharedBytes};
+}
+
+/// For each name, its place among `known`.
+std::vector<std::size_t> places(const Artifact &artifact, const std::vector<std::string> &names, const std::vector<std::string> &known, const char *what) {
+  std::vector<std::size_t> all;
+  for (const std::string &name : names) {
+    auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end())
+      throw RuntimeError(fmt::format("kernel '{}' takes {} '{}', of which it says nothing else; clear the cache", artifact.program, what, name));
+    all.push_back(static_cast<std::size_t>(found - known.begin()));
+  }
+  return all;
+}
+
+std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind) {
+  std::vector<std::string> names;
+  for (const Parameter &parameter : artifact.parameters)
+    if (parameter.kind == kind)
+      names.push_back(parameter.name);
+  return names;
+}
+
+std::vector<std::string> axesOf(const Artifact &artifact) {
+  std::vector<std::string> names;
+  for (const AxisFacts &axis : artifact.axes)
+    names.push_back(axis.name);
+  return names;
+}
+
+std::uint64_t addressOf(const void *data) { return reinterpret_cast<std::uint64_t>(data); }
+
+/// Lists of one launch at a time, kept so that a launch allocates nothing.
+struct Scratch {
+  std::vector<device::TensorArgument> tensors;
+  std::vector<std::int64_t> lengths;
+  std::vector<device::ScalarArgument> scalars;
+};
+
+} // namespace
+
+DeviceKernel::DeviceKernel(const Artifact &artifact)
+    : plan(artifact.launch), module(imageOf(artifact)), tensors(places(artifact, plan.tensors(), namesOf(artifact, Parameter::Kind::tensor), "tensor")),
+      axes(places(artifact, plan.axes(), axesOf(artifact), "the length of axis")), scalars(places(artifact, plan.scalars(), namesOf(artifact, Parameter::Kind::scalar), "scalar")),
+      counterBytes(static_cast<std::size_t>(artifact.launch.counters) * 4) {
+  const cuda::CubinFacts code = cuda::readCubin(artifact.code, artifact.entry);
+  if (static_cast<std::size_t>(code.parameterBytes) != plan.parameterBytes() || plan.parameterBytes() > mostParameterBytes)
+    throw RuntimeError(fmt::format("kernel '{}' takes {} bytes of parameters by its code and {} by its facts, of at most {}; clear the cache", artifact.program, code.parameterBytes,
+                                   plan.parameterBytes(), mostParameterBytes));
+  if (code.threads && code.threads < artifact.launch.threads)
+    throw RuntimeError(fmt::format("kernel '{}' is made for blocks of {} threads and is launched with {}; clear the cache", artifact.program, code.threads, artifact.launch.threads));
+}
+
+int DeviceKernel::ordinalOf(const Checked &checked, bool isKnown) const {
+  const CheckedTensor *first = nullptr;
+  cuda::Residence home;
+  for (const CheckedTensor &tensor : checked.tensors) {
+    if (tensor.isEmpty())
+      continue;
+    const auto residence = cuda::residence(addressOf(tensor.data));
+    if (!residence)
+      throw ArgumentError(fmt::format("tensor '{}' lies at address {}, which is in no GPU's memory; copy it to the GPU, or build the kernel for the CPU (target host)", tensor.parameter->name,
+                                      fmt::ptr(tensor.data)));
+    if (first && home.isDevice && residence->isDevice && residence->ordinal != home.ordinal)
+      throw ArgumentError(fmt::format("tensor '{}' is on GPU {} and tensor '{}' on GPU {}; copy them to one GPU", first->parameter->name, home.ordinal, tensor.parameter->name, residence->ordinal));
+    if (!first || (residence->isDevice && !home.isDevice)) {
+      first = &tensor;
+      home = *residence;
+    }
+    if (isKnown && home.isDevice)
+      break;
+  }
+  return home.ordinal;
+}
+
+void DeviceKernel::launchOn(int ordinal, const Artifact &artifact, void *stream, const Checked &checked, Workspace workspace) const {
+  thread_local Scratch scratch;
+  scratch.tensors.clear();
+  scratch.lengths.clear();
+  scratch.scalars.clear();
+  for (std::size_t i : tensors)
+    scratch.tensors.push_back({addressOf(checked.tensors[i].data), checked.tensors[i].shape, checked.tensors[i].strides});
+  for (std::size_t i : axes)
+    scratch.lengths.push_back(checked.lengths[i]);
+  for (std::size_t i : scalars)
+    scratch.scalars.push_back({checked.scalars[i].element});
+  const device::Problem problem{scratch.tensors, scratch.lengths, scratch.scalars, addressOf(workspace.data)};
+  const device::Machine machine = module.machine(ordinal);
+  const std::int64_t items = plan.items(problem);
+  if (items > device::maxItems)
+    throw ArgumentError(fmt::format("kernel '{}' would have more than {} work items, tiles of '{}' times points of {}; launch it on parts", artifact.program, device::maxItems,
+                                    artifact.launch.blockAxis, fmt::join(artifact.launch.freeAxes, ", ")));
+  alignas(device::tensorMapBytes) std::byte block[mostParameterBytes];
+  plan.fill(problem, machine, cuda::driverEncodeMap(), block);
+  const bool mustZero = counterBytes && !workspace.isZeroed;
+  module.launch(ordinal, stream, plan.blocks(items, machine), block, {addressOf(workspace.data), mustZero ? artifact.launch.counters : 0});
+}
+
+void DeviceKernel::launch(const Artifact &artifact, void *stream, const Checked &checked, bool isKnown, Workspace workspace) const {
+  launchOn(ordinalOf(checked, isKnown), artifact, stream, checked, workspace);
+}
+
+void DeviceKernel::launchAndWait(const Artifact &artifact, const Checked &checked) const {
+  const int ordinal = ordinalOf(checked, false);
+  const cuda::Buffer counters(ordinal, counterBytes);
+  launchOn(ordinal, artifact, nullptr, checked, {counters.data(), counterBytes});
+  cuda::synchronise(ordinal, nullptr);
+}
+
+} // namespace tw

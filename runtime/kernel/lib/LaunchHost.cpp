@@ -1,0 +1,47 @@
+// From checked arguments to a run over all items, on threads of this CPU.
+#include "LaunchHost.h"
+#include "tilewright/cpu/MemoryDescriptor.h"
+#include <algorithm>
+
+namespace tw {
+
+std::size_t hostBytesNeeded(const Kernel::State &state) {
+  const std::size_t arguments = std::max(state.artifact.parameters.size(), state.scratchArgument + 1);
+  return hostWorkspaceBytes(arguments, state.items.size(), state.artifact.scratchBytes, 0);
+}
+
+void runOnHost(const Kernel::State &state, const Checked &checked, Workspace workspace) {
+  const auto &parameters = state.artifact.parameters;
+  std::vector<MemoryDescriptor> tensors;
+  tensors.reserve(checked.tensors.size());
+  std::vector<std::int32_t> extents;
+  extents.reserve(parameters.size());
+  std::vector<void *> arguments(std::max(parameters.size(), state.scratchArgument + 1), nullptr);
+  std::size_t scalar = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    switch (parameters[i].kind) {
+    case Parameter::Kind::tensor: {
+      const CheckedTensor &tensor = checked.tensors[tensors.size()];
+      arguments[i] = tensors.emplace_back(tensor.data, tensor.shape, tensor.strides).argument();
+      break;
+    }
+    case Parameter::Kind::extent:
+      for (std::size_t axis = 0; axis < state.artifact.axes.size(); ++axis)
+        if (state.artifact.axes[axis].name == parameters[i].name)
+          arguments[i] = &extents.emplace_back(static_cast<std::int32_t>(checked.lengths[axis]));
+      break;
+    case Parameter::Kind::scalar:
+      arguments[i] = const_cast<std::byte *>(checked.scalars[scalar++].element.data());
+      break;
+    case Parameter::Kind::item:
+    case Parameter::Kind::scratch:
+      break;   // a thread's own
+    }
+  std::vector<HostAxis> items = state.items;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    items[i].extent = checked.lengths[state.itemAxes[i]];
+  launchHost(*state.code, {.arguments = arguments, .axes = items, .scratchArgument = state.scratchArgument, .scratchBytes = state.artifact.scratchBytes,
+                           .workspace = static_cast<std::byte *>(workspace.data), .workspaceBytes = workspace.bytes});
+}
+
+} // namespace tw

@@ -1,0 +1,299 @@
+// A kernel for a GPU, from its text to its launch; on the fake driver, so that no GPU is needed.
+#include "DeviceKernels.h"
+#include "tilewright/kernel/Machine.h"
+#include <filesystem>
+#include <thread>
+#include <time.h>
+
+using namespace tw;
+using namespace tw::tests;
+
+namespace {
+
+template <class E, class F> std::string messageOf(F work) {
+  try {
+    work();
+  } catch (const E &error) {
+    return error.what();
+  }
+  return "nothing thrown";
+}
+
+} // namespace
+
+TEST_CASE("assembling fills in code and resources, and shows its stages") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  CHECK(artifact.code.substr(0, 4) == "\x7f" "ELF");
+  CHECK(artifact.resources.registers > 0);
+  std::vector<std::string> names;
+  std::string resources;
+  assembleDevice(artifact, rowsText, [&](const Stage &stage) {
+    names.push_back(stage.name + stage.extension);
+    if (stage.name == "resources")
+      resources = stage.text;
+  });
+  CHECK(names == std::vector<std::string>{"cuda.cu", "ptx.ptx", "cubin.cubin", "resources.txt"});
+  CHECK(resources.find(" registers a thread, 0 bytes spilled, 0 bytes of stack, 0 bytes of static and 4096 of dynamic shared memory, 128 threads a block\n") != std::string::npos);
+  CHECK(assemblerText("sm90a").find("--gpu-architecture=sm_90a") != std::string::npos);
+}
+
+TEST_CASE("a launch queues one grid with the kernel's parameters") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(parseArtifact(serialise(artifact)));
+  const Rows rows(300, 70, 1);
+  int stream = 0;
+  const auto launches = launchesOf([&] { kernel.launch({&stream}, rows.arguments, rows.space()); });
+  REQUIRE(launches.size() == 1);
+  CHECK(launches[0].ordinal == 1);   // where the tensors are
+  CHECK(launches[0].entry == "tilewright_rows");
+  CHECK(launches[0].blocks == 3);
+  CHECK(launches[0].threads == 128);
+  CHECK(launches[0].sharedBytes == 4096);
+  CHECK(launches[0].stream == &stream);
+  const RowsParameters p = parametersOf(launches[0]);
+  CHECK(p.tm_X.address == rows.x.address());
+  CHECK(p.tm_X.sizes[0] == 64);
+  CHECK(p.tm_X.sizes[1] == 70);
+  CHECK(p.tm_X.sizes[2] == 300);
+  CHECK(p.Y == rows.y.address());
+  CHECK(p.Y_s0 == 1);
+  CHECK(p.len_q == 300);
+  CHECK(p.len_k == 70);
+  CHECK(p.items == 3);
+  CHECK(p.scale == 0.5f);
+  CHECK(p.counters == rows.workspace.address());
+}
+
+TEST_CASE("counters are zeroed before each launch, unless they are promised to be 0") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  const Rows rows(300, 70);
+  CHECK(kernel.workspaceBytes(rows.arguments) == 8);
+  kernel.launch(hostStream, rows.arguments, rows.space());
+  unsigned counters[16];
+  rows.workspace.read(counters);
+  CHECK(counters[0] == 0);
+  CHECK(counters[1] == 0);
+  CHECK(counters[2] == ~0u);   // not the kernel's
+  const int zeroed = fake().calls["cuMemsetD32Async"];
+  Workspace promised = rows.space();
+  promised.isZeroed = true;
+  kernel.launch(hostStream, rows.arguments, promised);
+  CHECK(fake().calls["cuMemsetD32Async"] == zeroed);
+}
+
+TEST_CASE("without counters a launch needs no workspace") {
+  Artifact artifact = rowsArtifact();
+  artifact.launch.counters = 0;
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  const Rows rows(300, 70);
+  CHECK(kernel.workspaceBytes(rows.arguments) == 0);
+  CHECK(launchesOf([&] { kernel.launch(hostStream, rows.arguments, {}); }).size() == 1);
+}
+
+TEST_CASE("a launch with a workspace of its own") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  const Rows rows(300, 70);
+  const int frees = fake().calls["cuMemFree"], waits = fake().calls["cuStreamSynchronize"];
+  const auto launches = launchesOf([&] { kernel.launch(rows.arguments); });
+  REQUIRE(launches.size() == 1);
+  CHECK(parametersOf(launches[0]).counters != 0);
+  CHECK(fake().calls["cuMemFree"] == frees + 1);
+  CHECK(fake().calls["cuStreamSynchronize"] == waits + 1);
+}
+
+TEST_CASE("empty problems") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  SECTION("no item: nothing is launched, and no GPU is asked for") {
+    const Rows rows(0, 70);
+    CHECK(launchesOf([&] { kernel.launch(hostStream, rows.arguments, rows.space()); }).empty());
+  }
+  SECTION("an empty fold: every item still stores, and the map points to memory that is there") {
+    const Rows rows(300, 0);
+    const auto launches = launchesOf([&] { kernel.launch(hostStream, rows.arguments, rows.space()); });
+    REQUIRE(launches.size() == 1);
+    CHECK(launches[0].blocks == 3);
+    CHECK(parametersOf(launches[0]).tm_X.address == rows.y.address());
+    CHECK(parametersOf(launches[0]).len_k == 0);
+  }
+}
+
+TEST_CASE("tensors that are not on one GPU are refused, and nothing is launched") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  Rows rows(300, 70);
+  const Rows other(300, 70, 1);
+  std::string message;
+  const auto launches = launchesOf([&] {
+    SECTION("on two") {
+      rows.arguments.tensors["Y"].data = other.y.data();
+      message = messageOf<ArgumentError>([&] { kernel.launch(hostStream, rows.arguments, rows.space()); });
+      CHECK(message == "tensor 'X' is on GPU 0 and tensor 'Y' on GPU 1; copy them to one GPU");
+    }
+    SECTION("on none") {
+      alignas(16) static float here[300];
+      rows.arguments.tensors["Y"].data = here;
+      message = messageOf<ArgumentError>([&] { kernel.launch(hostStream, rows.arguments, rows.space()); });
+      CHECK(message.starts_with("tensor 'Y' lies at address 0x"));
+      CHECK(message.ends_with(", which is in no GPU's memory; copy it to the GPU, or build the kernel for the CPU (target host)"));
+    }
+    SECTION("on one of another kind") {
+      const Rows old(300, 70, 2);
+      message = messageOf<RuntimeError>([&] { kernel.launch(hostStream, old.arguments, old.space()); });
+      CHECK(message.starts_with("kernel 'rows' was built for target 'h200' (sm90a), and GPU 2 is "));
+    }
+  });
+  CHECK(launches.empty());
+}
+
+TEST_CASE("a kernel describes what it takes of the GPU") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const std::string text = kernelOf(artifact).describe();
+  CHECK(text.find("  target    h200\n") != std::string::npos);
+  CHECK(text.find(", entry tilewright_rows\n  resources 128 threads a block, ") != std::string::npos);
+  CHECK(text.find(" registers a thread, 0 bytes spilled, 4096 bytes of shared memory a block\n") != std::string::npos);
+}
+
+TEST_CASE("code and facts that do not fit each other are never launched") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  SECTION("parameters") {
+    artifact.launch.fields.pop_back();
+    artifact.launch.fields.pop_back();
+    artifact.launch.fields.pop_back();
+    artifact.launch.fields.erase(artifact.launch.fields.begin());
+    CHECK(messageOf<RuntimeError>([&] { (void)kernelOf(artifact); }) == "kernel 'rows' takes 256 bytes of parameters by its code and 24 by its facts, of at most 4096; clear the cache");
+  }
+  SECTION("threads") {
+    artifact.launch.threads = 256;
+    CHECK(messageOf<RuntimeError>([&] { (void)kernelOf(artifact); }) == "kernel 'rows' is made for blocks of 128 threads and is launched with 256; clear the cache");
+  }
+  SECTION("names") {
+    artifact.launch.fields[1].tensor = "Z";
+    CHECK(messageOf<RuntimeError>([&] { (void)kernelOf(artifact); }) == "kernel 'rows' takes tensor 'Z', of which it says nothing else; clear the cache");
+  }
+  SECTION("code that is none") {
+    artifact.code.resize(100);
+    CHECK_THROWS_AS(kernelOf(artifact), RuntimeError);
+  }
+}
+
+TEST_CASE("threads launch one kernel at once, each on its stream") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  const auto launches = launchesOf([&] {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&kernel, t] {
+        const Rows rows(100 * (t + 1), 70, t % 2);
+        for (int i = 0; i < 50; ++i)
+          kernel.launch({reinterpret_cast<void *>(std::uintptr_t(t + 1))}, rows.arguments, rows.space());
+      });
+  });
+  REQUIRE(launches.size() == 200);
+  for (const FakeLaunch &launch : launches) {
+    const auto t = reinterpret_cast<std::uintptr_t>(launch.stream) - 1;
+    CHECK(launch.ordinal == int(t % 2));
+    CHECK(parametersOf(launch).len_q == int(100 * (t + 1)));
+  }
+}
+
+TEST_CASE("what was accepted before is not taken for what differs from it") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  Rows rows(300, 70);
+  auto launched = [&] { return launchesOf([&] { kernel.launch(hostStream, rows.arguments, rows.space()); }); };
+  auto refusal = [&] { return messageOf<ArgumentError>([&] { kernel.launch(hostStream, rows.arguments, rows.space()); }); };
+  const RowsParameters first = parametersOf(launched().front());
+  const RowsParameters second = parametersOf(launched().front());
+  CHECK(std::memcmp(&first, &second, sizeof first) == 0);
+  SECTION("a scalar") {
+    rows.arguments.scalars["scale"] = 2;
+    CHECK(parametersOf(launched().front()).scale == 2.f);
+  }
+  SECTION("a shape") {
+    rows.arguments.tensors["X"].shape = {300, 60, 64};
+    CHECK(parametersOf(launched().front()).len_k == 60);
+  }
+  SECTION("strides") {
+    rows.arguments.tensors["X"].strides = {70 * 64, 64, 2};
+    CHECK(refusal().starts_with("tensor 'X' of shape [300, 70, 64] has stride 2 along dimension 2"));
+  }
+  SECTION("a type") {
+    rows.arguments.tensors["X"].type = Type::f16;
+    CHECK(refusal() == "tensor 'X' is f16, expected bf16; convert it, or build the program for f16");
+  }
+  SECTION("an address") {
+    const Rows other(300, 70);
+    rows.arguments.tensors["Y"].data = other.y.data();
+    CHECK(parametersOf(launched().front()).Y == other.y.address());
+  }
+  SECTION("lengths that disagree, after tensors alike") {
+    rows.arguments.tensors["Y"].shape = {299};
+    CHECK(refusal() == "axis 'q' is 300 long along dimension 0 of 'X' and 299 along dimension 0 of 'Y'; they must agree");
+  }
+  SECTION("a tensor too many") {
+    rows.arguments.tensors["Z"] = rows.arguments.tensors["Y"];
+    CHECK(refusal().starts_with("program 'rows' has no tensor 'Z'"));
+  }
+  SECTION("the kernel") {
+    Artifact other = rowsArtifact();
+    other.launch.threads = 64;
+    assembleDevice(other, rowsText, {});
+    const Kernel smaller = kernelOf(other);
+    CHECK(launchesOf([&] { smaller.launch(hostStream, rows.arguments, rows.space()); }).front().threads == 64);
+  }
+}
+
+TEST_CASE("this machine's GPU is found in the table of targets") {
+  CHECK(gpuTarget(0) == "h200");
+  CHECK(gpuTarget(2) == "a100-80gb");
+  CHECK(messageOf<RuntimeError>([] { (void)gpuTarget(3); }) == "there is no GPU 3; this process sees 3");
+}
+
+TEST_CASE("a launch costs the host a few microseconds", "[time]") {
+  Artifact artifact = rowsArtifact();
+  artifact.launch.counters = 0;
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  const Rows rows(300, 70);
+  auto now = [] {
+    timespec t;
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+  };
+  double best = 1;
+  for (int round = 0; round < 20; ++round) {
+    const double start = now();
+    for (int i = 0; i < 100; ++i)
+      kernel.launch(hostStream, rows.arguments, {});
+    best = std::min(best, (now() - start) / 100);
+    fake().launches.clear();
+  }
+  INFO("microseconds: " << best * 1e6);
+  CHECK(best < 5e-6);   // of which the fake driver takes as much as a real one
+}
