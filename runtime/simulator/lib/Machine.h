@@ -91,6 +91,11 @@ struct Warp {
     std::uint64_t hash;   // of its values then, or at the last fence since
   };
   std::map<const float *, Returned> returned;
+  struct Operand {   // a register of operand a that a product has read
+    const std::uint32_t *registers[32];
+    std::uint32_t values[32];   // at the last fence, or when it was read
+  };
+  std::map<const std::uint32_t *, Operand> operands;
 };
 
 struct Mbarrier {

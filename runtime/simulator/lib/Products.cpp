@@ -87,6 +87,22 @@ Accumulator *takeAccumulator(Warp &warp, int n, int line) {
   return warp.accumulators.back().get();
 }
 
+/// Notes what register j of operand a holds; reports one that the threads wrote after the last fence, as far as an earlier product
+/// has made it known.
+void readOperandRegister(Warp &warp, Product &product, int j) {
+  Warp::Operand read{};
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    read.registers[lane] = product.registers[lane][j] = argumentsOf<Arguments>(warp.lanes[lane]).a[j];
+    read.values[lane] = product.issued[lane][j] = *read.registers[lane];
+  }
+  const auto [known, isNew] = warp.operands.try_emplace(read.registers[0], read);
+  if (!isNew && !std::equal(read.values, read.values + 32, known->second.values))
+    report("WGMMA-FENCE", product.line, 1 + j,
+           phrase("wgmma at line {} (block {} warp {}) reads register {} of operand a, written since the last wgmma.fence", product.line,
+                  warp.block->index, warp.id, j));
+  known->second = read;
+}
+
 /// Gives accumulators with nothing in flight back to the threads.
 void returnAccumulators(Warp &warp) {
   std::erase_if(warp.accumulators, [&](const std::unique_ptr<Accumulator> &accumulator) {
@@ -153,11 +169,8 @@ void wgmma(int n, int kind, int transposeA, int transposeB, float *d, const unsi
   product->b = {descriptorB, mine.transposeB};
   product->group = warp.committed + 1;
   if (a)
-    for (std::size_t lane = 0; lane < 32; ++lane)
-      for (int j = 0; j < 4; ++j) {
-        product->registers[lane][j] = argumentsOf<Arguments>(warp.lanes[lane]).a[j];
-        product->issued[lane][j] = *product->registers[lane][j];
-      }
+    for (int j = 0; j < 4; ++j)
+      readOperandRegister(warp, *product, j);
   product->accumulator = takeAccumulator(warp, n, line);
   ++product->accumulator->inFlight;
   noteReads(warp, *product);
@@ -173,6 +186,9 @@ void wgmmaFence(int line) {
   ++running->warp->fences;
   for (auto &[first, returned] : running->warp->returned)   // products may take what the threads wrote until here
     returned.hash = hashOf(returned.registers, returned.n);
+  for (auto &[first, operand] : running->warp->operands)
+    for (std::size_t lane = 0; lane < 32; ++lane)
+      operand.values[lane] = *operand.registers[lane];
   releaseLanes(running->warp, allLanes);
 }
 

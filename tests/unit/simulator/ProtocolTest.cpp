@@ -126,6 +126,7 @@ TEST_CASE("wgmma: fences, waits, registers and operands in flight") {
              {11, "WGMMA-UNWAITED"},
              {12, "WGMMA-FENCE"},
              {14, "WGMMA-FENCE"},
+             {15, "WGMMA-FENCE"},
              {13, "WGMMA-OPERANDS"}});
   // A result that is read without its wait is not there: a NaN stands in its place.
   SimulatorOptions late;

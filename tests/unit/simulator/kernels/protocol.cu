@@ -85,6 +85,9 @@ extern "C" __global__ void product_rules(const __grid_constant__ Probe p) {
   if (p.bug == 14) {   // the fence is before the write
     wgmma_fence(); e[0] += 1; wgmma_rs<BF16, 64, 0>(e, r[0], r[1], r[2], r[3], b, 1); wgmma_commit(); wgmma_wait<0>();
   }
+  if (p.bug == 15) {   // an operand written after the fence
+    wgmma_fence(); r[1] = 0; wgmma_rs<BF16, 64, 0>(e, r[0], r[1], r[2], r[3], b, 0); wgmma_commit(); wgmma_wait<0>();
+  }
   if (p.bug == 13 && threadIdx.x < 32) { wgmma_fence(); wgmma_rs<BF16, 64, 0>(e, r[0], r[1], r[2], r[3], b, 1); wgmma_commit(); wgmma_wait<0>(); }
   if (threadIdx.x == 0) { p.out[0] = first; p.out[1] = e[0]; }
 }
