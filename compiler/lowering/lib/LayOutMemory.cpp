@@ -35,9 +35,9 @@ struct LayOutMemory : impl::LayOutMemoryBase<LayOutMemory> {
       place(barriers, 2 * barriers.getType().getSlots() * barrierBytes, barrierBytes);
     for (auto mailbox : kernel.getBody().getOps<device::MailboxOp>())
       place(mailbox, mailbox.getType().getSlots() * numberBytes, barrierBytes);
-    at += tileAlignment;                 // the memory that a block gets need not start at a multiple of it
-    if (limit && at > limit)
-      return kernel.emitError() << "needs " << at << " bytes of shared memory, a block has " << limit << "; make the schedule's tiles smaller or its stages fewer";
+    const int64_t slack = tileAlignment;   // the memory that a block gets need not start at a multiple of it
+    if (limit && at + slack > limit)
+      return kernel.emitError() << "needs " << at + slack << " bytes of shared memory, a block has " << limit << "; make the schedule's tiles smaller or its stages fewer";
     kernel.setSharedBytesAttr(b.getI64IntegerAttr(at));
     return success();
   }

@@ -102,6 +102,20 @@ Built fromCache(cache::Store &store, const Request &request) {
   }
 }
 
+/// Code for the CPU, or for a GPU by way of its text.
+Artifact compiled(const Program &program, const Request &request) {
+  const auto dump = dumpOf(program.name, request.scheduleText, request.key.hex());
+  CompileOptions options;
+  if (dump)
+    options.onStage = [&dump](const Stage &stage) { dump(stage); };   // it counts: no copy may
+  const Target &target = findTarget(request.target);
+  if (target.isHost())
+    return compileHost(program, request.schedule, options);
+  Artifact artifact = compileDevice(program, request.schedule, target, options);
+  assembleDevice(artifact, assembledText(artifact), options.onStage);
+  return artifact;
+}
+
 Built make(const Program &program, const BuildOptions &options, const Request &request) {
   std::shared_ptr<cache::Store> store = options.useCache ? sharedStore() : nullptr;
   // Stages are made by compiling only.
@@ -110,11 +124,7 @@ Built make(const Program &program, const BuildOptions &options, const Request &r
       ++counters.loaded;
       return built;
     }
-  const CompileOptions compileOptions{dumpOf(program.name, request.scheduleText, request.key.hex())};
-  const Target &target = findTarget(request.target);
-  Artifact artifact = target.isHost() ? compileHost(program, request.schedule, compileOptions) : compileDevice(program, request.schedule, target, compileOptions);
-  if (!target.isHost())
-    assembleDevice(artifact, assembledText(artifact), compileOptions.onStage);
+  Artifact artifact = compiled(program, request);
   const std::string bytes = store ? serialise(artifact) : "";
   const cache::Facts facts{{"program", artifact.program}, {"target", artifact.target}, {"schedule", artifact.schedule}};
   Built built = Kernel::State::load(std::move(artifact), request.inner, request.key.hex());

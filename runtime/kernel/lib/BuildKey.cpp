@@ -83,7 +83,7 @@ cache::Digest keyOf(const KeyParts &parts) {
 Request complete(const Program &program, const BuildOptions &options) {
   const Target &target = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
   if (!target.isHost() && target.arch != "sm90a")
-    throw std::invalid_argument(fmt::format("target '{}' ({}) has no code generator yet, so no kernel can be built for it; build for 'host', this machine's CPU, or look at "
+    throw std::invalid_argument(fmt::format("target '{}' ({}) has no code generator yet, so no kernel can be built for it; build for 'host', this machine's CPU, for 'h100' or for 'h200', or look at "
                                             "what is made for {} so far: tilewright compile VARIANT --target {} --emit tile",
                                             target.name, target.title, target.name, target.name));
   verify(program);

@@ -1,0 +1,72 @@
+"""Tilewright's C API for Python, as far as the benchmarks need it. Needs libtilewright.so and torch."""
+import ctypes as c
+
+
+class Tensor(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("data", c.c_void_p), ("type", c.c_char_p), ("rank", c.c_int32),
+                ("shape", c.POINTER(c.c_int64)), ("strides", c.POINTER(c.c_int64))]
+
+
+class Scalar(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("value", c.c_double)]
+
+
+class Arguments(c.Structure):
+    _fields_ = [("tensors", c.POINTER(Tensor)), ("tensor_count", c.c_size_t), ("scalars", c.POINTER(Scalar)), ("scalar_count", c.c_size_t)]
+
+
+class Library:
+    def __init__(self, path):
+        self.lib = c.CDLL(path)
+        self.lib.tilewright_error.restype = c.c_char_p
+        self.lib.tilewright_describe.restype = c.c_char_p
+        self.lib.tilewright_describe.argtypes = [c.c_void_p]
+        self.lib.tilewright_launch.argtypes = [c.c_void_p, c.c_void_p, c.POINTER(Arguments), c.c_void_p, c.c_size_t]
+
+    def check(self, status):
+        if status:
+            raise RuntimeError(self.lib.tilewright_error().decode())
+
+    def build(self, variant, dtype, d, dv=None, target="gpu", options=None):
+        kernel = c.c_void_p()
+        self.check(self.lib.tilewright_build(variant.encode(), dtype.encode(), c.c_int64(d), c.c_int64(dv or d), target.encode(),
+                                             options.encode() if options else None, c.byref(kernel)))
+        return Kernel(self, kernel)
+
+    def build_program(self, text, extents, target="gpu", options=None):
+        kernel = c.c_void_p()
+        self.check(self.lib.tilewright_build_program(text.encode(), extents.encode(), target.encode(), options.encode() if options else None, c.byref(kernel)))
+        return Kernel(self, kernel)
+
+
+class Kernel:
+    def __init__(self, library, handle):
+        self.library, self.handle = library, handle
+
+    def describe(self):
+        return self.library.lib.tilewright_describe(self.handle).decode()
+
+    def bind(self, tensors, scalars=None):
+        """A callable that queues one launch on the current stream. `tensors`: torch tensors by name, kept alive by it."""
+        import torch
+        names = {torch.float16: b"f16", torch.bfloat16: b"bf16", torch.float32: b"f32", torch.float64: b"f64", torch.int32: b"i32", torch.int64: b"i64", torch.bool: b"bool"}
+        views, keep = (Tensor * len(tensors))(), [tensors]
+        for view, (name, tensor) in zip(views, tensors.items()):
+            shape, strides = (c.c_int64 * tensor.dim())(*tensor.shape), (c.c_int64 * tensor.dim())(*tensor.stride())
+            keep += [shape, strides]
+            view.name, view.data, view.type, view.rank, view.shape, view.strides = name.encode(), tensor.data_ptr(), names[tensor.dtype], tensor.dim(), shape, strides
+        scalars = scalars or {}
+        numbers = (Scalar * max(1, len(scalars)))(*[Scalar(name.encode(), value) for name, value in scalars.items()])
+        arguments = Arguments(views, len(tensors), numbers, len(scalars))
+        size = c.c_size_t()
+        lib, check = self.library.lib, self.library.check
+        check(lib.tilewright_workspace_bytes(self.handle, c.byref(arguments), c.byref(size)))
+        device = next(iter(tensors.values())).device
+        workspace = torch.empty(max(64, size.value), dtype=torch.uint8, device=device)
+        keep += [views, numbers, workspace]
+
+        def launch():
+            check(lib.tilewright_launch(self.handle, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else None, c.byref(arguments), workspace.data_ptr(), size.value))
+
+        launch.keep = keep
+        return launch
