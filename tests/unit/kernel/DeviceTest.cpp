@@ -1,5 +1,6 @@
 // A kernel for a GPU, from its text to its launch; on the fake driver, so that no GPU is needed.
 #include "DeviceKernels.h"
+#include "tilewright/dsl/Dsl.h"
 #include "tilewright/kernel/Machine.h"
 #include <filesystem>
 #include <thread>
@@ -272,6 +273,38 @@ TEST_CASE("this machine's GPU is found in the table of targets") {
   CHECK(gpuTarget(0) == "h200");
   CHECK(gpuTarget(2) == "a100-80gb");
   CHECK(messageOf<RuntimeError>([] { (void)gpuTarget(3); }) == "there is no GPU 3; this process sees 3");
+}
+
+TEST_CASE("a program is built for a GPU where there is none, and launched as its facts say") {
+  if (!cuda::nvrtcAbsence().empty()) {
+    WARN("skipped: " << cuda::nvrtcAbsence());
+    return;
+  }
+  BuildOptions options;
+  options.target = "h200";
+  options.extents = {{"d", 64}, {"e", 64}};
+  options.useCache = false;
+  const Kernel kernel = build(makeVariant("causal", {Type::bf16, true}), options);
+  const std::string text = kernel.describe();
+  INFO(text);
+  CHECK(text.find("  target    h200\n") != std::string::npos);
+  CHECK(text.find("  resources ") != std::string::npos);
+  CHECK(text.find("entry ") != std::string::npos);
+  const std::vector<std::int64_t> shape = {2, 3, 300, 64};
+  const std::size_t bytes = 2 * 3 * 300 * 64 * 2;
+  const cuda::Buffer q(1, bytes), k(1, bytes), v(1, bytes), o(1, bytes), lse(1, 2 * 3 * 300 * 4);
+  Arguments arguments;
+  for (auto [name, buffer] : {std::pair("Q", &q), {"K", &k}, {"V", &v}, {"O", &o}})
+    arguments.tensors[name] = {buffer->data(), Type::bf16, shape, {}};
+  arguments.tensors["lse"] = {lse.data(), Type::f32, {2, 3, 300}, {}};
+  const cuda::Buffer workspace(1, 4096);
+  REQUIRE(kernel.workspaceBytes(arguments) <= workspace.bytes());
+  const auto launches = launchesOf([&] { kernel.launch(hostStream, arguments, {workspace.data(), workspace.bytes()}); });
+  REQUIRE(launches.size() == 1);
+  CHECK(launches[0].ordinal == 1);
+  CHECK(launches[0].entry.find("causal") != std::string::npos);   // what a profiler shows
+  CHECK(launches[0].blocks > 0);
+  CHECK(launches[0].blocks <= 132);
 }
 
 TEST_CASE("a launch costs the host a few microseconds", "[time]") {
