@@ -236,7 +236,8 @@ LogicalResult Statements::print(device::LoadOp op) {
 }
 
 LogicalResult Statements::print(device::AnyOp op) {
-  values.declare(op.getResult(), {"__any_sync(~0u, " + values.textOf(op.getCondition()) + ")"}, "any");
+  const std::string &rows = registers[op.getRows()];
+  values.declare(op.getResult(), {fmt::format("__any_sync(~0u, {0}[0] || {0}[1])", rows)}, "any");
   return success();
 }
 

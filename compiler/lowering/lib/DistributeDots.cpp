@@ -62,6 +62,24 @@ void Distributor::release(Moment moment) {
     }
 }
 
+LogicalResult Distributor::writeRescale(const Accumulation &accumulation) {
+  if (!accumulation.factor)
+    return success();
+  tile::DotOp dot = accumulation.dot;
+  Location loc = dot.getLoc();
+  auto loop = device::EachElementOp::create(b, loc, b.getI64IntegerAttr(device::widthOf(accumulation.accumulator.getType())));
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBody());
+  local.clear();
+  auto factor = resolve(accumulation.factor);
+  if (failed(factor))
+    return failure();
+  Value old = device::GetOp::create(b, loc, b.getF32Type(), accumulation.accumulator);
+  device::SetOp::create(b, loc, arith::MulFOp::create(b, loc, old, *factor), accumulation.accumulator);
+  local.clear();
+  return success();
+}
+
 LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   constexpr int64_t deepest = 16;             // elements that one instruction contracts
   Location loc = event.ops.front()->getLoc();
@@ -138,6 +156,8 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
       accumulations.push_back(*accumulation);
     } else {
       issue.accumulator = fragmentFor(dot.getResult());
+      if (leftTile && !issue.transposed)
+        repeatable[dot] = {issue.left, issue.leftCursor, scalars.lookupOrDefault(rightTile.getRing()), scalars.lookupOrDefault(rightTile.getCursor())};
     }
     if (cast<device::FragmentType>(issue.accumulator.getType()).getWidth() != n)
       return dot.emitError() << "makes " << n << " columns for registers of another width";
@@ -148,21 +168,9 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
     device::PackOp::create(b, loc, registers.lookup(source), operand);
     held.push_back(operand);
   }
-  for (const Accumulation &accumulation : accumulations) {
-    if (!accumulation.factor)
-      continue;
-    int64_t width = device::widthOf(accumulation.accumulator.getType());
-    auto loop = device::EachElementOp::create(b, loc, b.getI64IntegerAttr(width));
-    OpBuilder::InsertionGuard guard(b);
-    b.createBlock(&loop.getBody());
-    local.clear();
-    auto factor = resolve(accumulation.factor);
-    if (failed(factor))
+  for (const Accumulation &accumulation : accumulations)
+    if (failed(writeRescale(accumulation)))
       return failure();
-    Value old = device::GetOp::create(b, loc, b.getF32Type(), accumulation.accumulator);
-    device::SetOp::create(b, loc, arith::MulFOp::create(b, loc, old, *factor), accumulation.accumulator);
-    local.clear();
-  }
   Operation *lastWork = b.getInsertionPoint() == written->begin() ? nullptr : &*std::prev(b.getInsertionPoint());
   await(moment);
   device::FenceOp::create(b, loc, held);
@@ -173,7 +181,10 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   }
   device::CommitOp::create(b, loc);
   device::WaitOp::create(b, loc, b.getI64IntegerAttr(0), held);
-  release(moment);
+  // An attempt may read the tiles of its step once more.
+  Block *step = frames.back().block;
+  if (moment == Moment::dots1 || step->getOps<tile::AttemptOp>().empty())
+    release(moment);
   for (auto op = lastWork ? std::next(lastWork->getIterator()) : written->begin(); op != b.getInsertionPoint(); ++op)
     op->setAttr("device.stage", b.getI64IntegerAttr(moment == Moment::dots1 ? 1 : 0));
   if (moment == Moment::dots0)

@@ -56,8 +56,9 @@ LogicalResult Distributor::writeRows(const Event &event) {
     Value result = op->getResult(0);
     if (!needsRegisters(result))
       continue;
-    Value target = declare(device::RowsType::get(b.getContext(), local[result].getType()), result, "r");
-    registers[result] = target;
+    Value &target = registers[result];         // there already where a step is repeated
+    if (!target)
+      target = declare(device::RowsType::get(b.getContext(), local[result].getType()), result, "r");
     device::SetOp::create(b, op->getLoc(), local[result], target);
   }
   local.clear();
@@ -74,14 +75,10 @@ LogicalResult Distributor::writeElements(const Event &event) {
       auto source = resolve(reduce.getSource());
       if (failed(source))
         return failure();
-      Value target = declare(device::RowsType::get(b.getContext(), source->getType()), reduce.getResult(), "reduced");
-      registers[reduce.getResult()] = target;
-      // Lanes keep parts of what only adds to a carried sum: they meet when the fold has ended.
-      bool lanes = reduce.getKind() == tile::Combine::Sum && reduce->hasOneUse();
-      Operation *user = lanes ? *reduce->getUsers().begin() : nullptr;
-      if (isa_and_present<arith::MulFOp>(user) && user->hasOneUse())
-        user = *user->getUsers().begin();
-      lanes = (user && user->getNumResults() == 1 && sums.contains(carriers.lookup(user->getResult(0)))) || sums.contains(carriers.lookup(reduce.getResult()));
+      Value target = registers.lookup(reduce.getResult());
+      if (!target)
+        target = registers[reduce.getResult()] = declare(device::RowsType::get(b.getContext(), source->getType()), reduce.getResult(), "reduced");
+      const bool lanes = isSumOfLanes(reduce);
       device::CombineOp::create(b, op->getLoc(), device::CombineAttr::get(b.getContext(), device::Combine(reduce.getKind())), *source, target, lanes ? b.getUnitAttr() : UnitAttr());
       continue;
     }
@@ -94,11 +91,30 @@ LogicalResult Distributor::writeElements(const Event &event) {
     if (isa<tile::ReduceOp>(op) || !needsRegisters(op->getResult(0)))
       continue;
     Value result = op->getResult(0);
-    Value written = local[result];
-    device::SetOp::create(b, op->getLoc(), written, fragmentFor(result));
+    Value written = local[result], target = registers.lookup(result);
+    device::SetOp::create(b, op->getLoc(), written, target ? target : fragmentFor(result));
   }
   local.clear();
   return success();
+}
+
+/// Lanes keep parts of what only adds to a carried sum: they meet when the fold has ended. A guard may look at the parts: none
+/// is above the whole, whose terms are not negative, and each term is below its part.
+bool Distributor::isSumOfLanes(tile::ReduceOp reduce) const {
+  if (reduce.getKind() != tile::Combine::Sum)
+    return false;
+  if (sums.contains(carriers.lookup(reduce.getResult())))
+    return true;
+  bool adds = false, other = false;
+  for (Operation *user : reduce->getUsers()) {
+    if (isa<arith::MulFOp>(user) && user->hasOneUse())
+      user = *user->getUsers().begin();
+    if (user->getNumResults() == 1 && sums.contains(carriers.lookup(user->getResult(0))))
+      adds = true;
+    else
+      other |= !(isa<arith::CmpFOp>(user) && reduce->getParentOp()->hasTrait<OpTrait::SingleBlock>() && isa<tile::AttemptOp>(reduce->getParentOp()));
+  }
+  return adds && !other;
 }
 
 //===--- values ------------------------------------------------------------------------------------===//

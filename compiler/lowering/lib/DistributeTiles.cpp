@@ -60,6 +60,8 @@ LogicalResult Distributor::writeEvent(const Event &event) {
     return writeDots(event, Moment::dots1);
   case Event::Kind::control:
     return writeControl(event.ops.front());
+  case Event::Kind::attempt:
+    return writeAttempt(cast<tile::AttemptOp>(event.ops.front()));
   case Event::Kind::store:
     return writeStore(cast<tile::StoreOp>(event.ops.front()));
   }
@@ -156,7 +158,7 @@ void Distributor::setCarrier(Value value, Value target) {
   if (carriers.contains(value))
     return;
   Operation *op = value.getDefiningOp();
-  bool control = isa_and_present<scf::ForOp, scf::IfOp>(op);
+  bool control = isa_and_present<scf::ForOp, scf::IfOp, tile::AttemptOp>(op);
   if (!control && !(op && (accumulatedDot(value) || isa<tile::ReduceOp, arith::AddFOp, math::FmaOp>(op))))
     return;
   carriers[value] = target;
@@ -166,6 +168,9 @@ void Distributor::setCarrier(Value value, Value target) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     setCarrier(loop.getInitArgs()[i], target);
     setCarrier(loop.getYieldedValues()[i], target);
+  } else if (auto attempt = dyn_cast<tile::AttemptOp>(op)) {
+    setCarrier(cast<tile::ProposeOp>(attempt.getQuick().front().getTerminator()).getValues()[i], target);
+    setCarrier(cast<tile::YieldOp>(attempt.getExact().front().getTerminator()).getValues()[i], target);
   } else {
     setCarrier(cast<scf::IfOp>(op).thenYield().getOperand(i), target);
   }
@@ -289,6 +294,13 @@ bool Distributor::isLive(Value occupant) const {
     if (occupant.getParentBlock() == frame.block) {
       int last = lastUse(occupant, frame);
       bool innermost = &frame == &frames.back();
+      if (!innermost && last == frame.now && frame.plan.events[std::size_t(frame.now)].kind == Event::Kind::attempt) {
+        if (onQuickWay)
+          return false;                                       // the exact way computes it anew
+        const Frame &way = frames.back();
+        bool loop = way.now < int(way.plan.events.size()) && way.plan.events[std::size_t(way.now)].kind == Event::Kind::elements;
+        return lastUse(occupant, way) >= way.now + (loop ? 1 : 0);
+      }
       bool loop = innermost && frame.now < int(frame.plan.events.size()) && frame.plan.events[std::size_t(frame.now)].kind == Event::Kind::elements;
       return loop ? last > frame.now : last >= frame.now;     // a loop reads an element before it overwrites it
     }

@@ -7,6 +7,7 @@
 #include "tilewright/ir/Device.h"
 #include "tilewright/ir/Tile.h"
 #include "llvm/ADT/MapVector.h"
+#include <array>
 #include <vector>
 
 namespace tw::distribution {
@@ -16,7 +17,7 @@ enum class Space { scalar, row, column, element };
 
 /// One thing that a thread does, in order.
 struct Event {
-  enum class Kind { scalar, rows, elements, dots0, dots1, control, store } kind;
+  enum class Kind { scalar, rows, elements, dots0, dots1, control, attempt, store } kind;
   llvm::SmallVector<mlir::Operation *> ops;
   int64_t width = 0;            // elements: columns of the loop
 };
@@ -70,6 +71,15 @@ private:
   mlir::LogicalResult writeBlock(mlir::Block &block);
   mlir::LogicalResult writeEvent(const Event &event);
   mlir::LogicalResult writeControl(mlir::Operation *op);
+  //--- attempts (DistributeAttempt.cpp)
+  mlir::LogicalResult writeAttempt(tile::AttemptOp attempt);
+  /// Writes a way of an attempt but for its accumulating dots, which are returned; leaves its frame.
+  mlir::FailureOr<Event> writeWay(mlir::Block &way);
+  /// Computes anew what registers held before the quick way overwrote them.
+  mlir::LogicalResult repeatStep(tile::AttemptOp attempt);
+  bool onQuickWay = false;
+  llvm::DenseMap<mlir::Operation *, std::array<mlir::Value, 4>> repeatable;   // dots of stage 0: left ring and cursor, right ring and cursor
+
   mlir::LogicalResult writeFor(mlir::Operation *op);
   mlir::LogicalResult writeIf(mlir::Operation *op);
   mlir::LogicalResult makeCarriers(mlir::Operation *op);
@@ -95,6 +105,7 @@ private:
   llvm::DenseMap<mlir::Operation *, std::pair<mlir::Value, mlir::Value>> intervals;   // masks to the columns lo and hi that stay, by row
   mlir::LogicalResult writeRows(const Event &event);
   mlir::LogicalResult writeElements(const Event &event);
+  bool isSumOfLanes(tile::ReduceOp reduce) const;
   mlir::FailureOr<mlir::Value> resolve(mlir::Value value);
   mlir::FailureOr<mlir::Value> resolveColumn(mlir::Value value);
   mlir::FailureOr<mlir::Value> compute(mlir::Operation *op);
@@ -112,6 +123,7 @@ private:
     mlir::Value accumulator, factor;           // factor: a row value or scalar, null for 1
   };
   mlir::FailureOr<Accumulation> accumulationOf(tile::DotOp dot);
+  mlir::LogicalResult writeRescale(const Accumulation &accumulation);
   mlir::LogicalResult writeDots(const Event &event, Moment moment);
   mlir::LogicalResult writeStore(tile::StoreOp store);
   void await(Moment moment);

@@ -122,6 +122,10 @@ FailureOr<Plan> Distributor::plan(Block &block) {
       single(&op, Event::Kind::store);
       continue;
     }
+    if (isa<tile::AttemptOp>(op)) {
+      single(&op, Event::Kind::attempt);
+      continue;
+    }
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
       (dot.getStage().value_or(0) ? stretch.dots1 : stretch.dots0).push_back(&op);
       continue;

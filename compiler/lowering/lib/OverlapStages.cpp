@@ -125,9 +125,19 @@ private:
         late.push_back(op);
     }
     wait0.setPending(1);
-    for (Operation *op : step.work)
-      if (touches(op, inFlight))
-        late.push_back(op);
+    // Tiles of stage 0 that late work may read again are given back after it.
+    bool anyLate = false;
+    for (Operation &op : wait0->getBlock()->getOperations()) {
+      if (&op == behind)
+        break;
+      auto stage = op.getAttrOfType<IntegerAttr>(stageAttr);
+      if (llvm::is_contained(late, &op) || (stage && stage.getInt() == 1))
+        continue;
+      if ((!stage && touches(&op, inFlight)) || (anyLate && stage && isa<device::ReleaseOp, device::AdvanceOp>(op))) {
+        late.push_back(&op);
+        anyLate = true;
+      }
+    }
     for (Operation *op : late)
       op->moveBefore(behind);
   }

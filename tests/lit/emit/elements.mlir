@@ -96,10 +96,9 @@ device.kernel @elements "sm90a" items "q" 64 of [] {
       %w = arith.select %no, %minus, %v : f32
       device.set %w in %t : f32, !device.rows<f32>
     }
-    // CHECK:      const bool any = __any_sync(~0u, p.len_q < 0);
+    // CHECK:      const bool any = __any_sync(~0u, in[0] || in[1]);
     // CHECK-NEXT: if (any) {
-    %few = arith.cmpi slt, %n, %c0 : i32
-    %any = device.any %few
+    %any = device.any %in
     scf.if %any {
       device.fill %t with %one : !device.rows<f32>, f32
     }

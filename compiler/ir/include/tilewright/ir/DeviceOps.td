@@ -9,6 +9,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Device_Op<string m, list<Trait> traits = []> : Op<Device_Dialect, m, traits>;
 
+// Rows of one element type, which need not be written in the text.
+class Device_RowsOf<string size, string label> : Type<CPred<"::llvm::isa<::tw::device::RowsType>($_self) && ::llvm::cast<::tw::device::RowsType>($_self).getElement().isInteger(" # size # ")">,
+    "rows of " # label>, BuildableType<"::tw::device::RowsType::get($_builder.getContext(), $_builder.getIntegerType(" # size # "))">;
+def Device_OffsetRows : Device_RowsOf<"64", "i64">;
+def Device_InsideRows : Device_RowsOf<"1", "i1">;
+
 //===--- the kernel and its roles ----------------------------------------------------------------===//
 
 def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, NoTerminator, SingleBlock, Symbol]> {
@@ -370,22 +376,16 @@ def Device_RepeatOp : Device_Op<"repeat"> {
   let assemblyFormat = "$result `,` $left `at` $leftCursor `,` $right `at` $rightCursor `depth` $depth attr-dict `:` type($result) `,` type($left) `,` type($right)";
 }
 def Device_AnyOp : Device_Op<"any"> {
-  let summary = "whether the condition holds in any lane of the warp";
-  let arguments = (ins I1:$condition);
+  let summary = "whether the condition holds for a row of any lane of the warp";
+  let arguments = (ins Device_InsideRows:$rows);
   let results = (outs I1:$result);
-  let assemblyFormat = "$condition attr-dict";
+  let assemblyFormat = "$rows attr-dict";
 }
 def Device_TurnOp : Device_Op<"turn"> {
   let summary = "consumer: waits for (or with `pass` gives on) the turn that goes round the warpgroups; `first` starts it";
   let arguments = (ins UnitAttr:$first, UnitAttr:$pass);
   let assemblyFormat = "(`first` $first^)? (`pass` $pass^)? attr-dict";
 }
-
-// Rows of one element type, which need not be written in the text.
-class Device_RowsOf<string size, string label> : Type<CPred<"::llvm::isa<::tw::device::RowsType>($_self) && ::llvm::cast<::tw::device::RowsType>($_self).getElement().isInteger(" # size # ")">,
-    "rows of " # label>, BuildableType<"::tw::device::RowsType::get($_builder.getContext(), $_builder.getIntegerType(" # size # "))">;
-def Device_OffsetRows : Device_RowsOf<"64", "i64">;
-def Device_InsideRows : Device_RowsOf<"1", "i1">;
 
 //===--- results -----------------------------------------------------------------------------------===//
 

@@ -1,0 +1,130 @@
+// device-distribute-tiles: a quick way that a vote of the warp may refuse, and the exact way after it.
+//
+//   quick way, in the registers of the step
+//   if a row of the warp refuses { the step's dots once more, by the warp itself; the exact way; rescale }
+//   else { what the quick way carries on }
+//   the accumulating dots of both
+#include "Distribution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+namespace tw::distribution {
+
+FailureOr<Event> Distributor::writeWay(Block &way) {
+  auto planned = plan(way);
+  if (failed(planned))
+    return failure();
+  frames.push_back({&way, std::move(*planned)});
+  Event dots{Event::Kind::dots1, {}};
+  for (int i = 0; i < int(frames.back().plan.events.size()); ++i) {
+    frames.back().now = i;
+    Event event = frames.back().plan.events[std::size_t(i)];
+    if (event.kind == Event::Kind::dots1)
+      dots = event;
+    else if (failed(writeEvent(event)))
+      return failure();
+  }
+  return dots;
+}
+
+LogicalResult Distributor::repeatStep(tile::AttemptOp attempt) {
+  const Frame &frame = frames.back();
+  for (int i = 0; i < frame.now; ++i) {
+    Event event = frame.plan.events[std::size_t(i)];
+    if (event.kind == Event::Kind::rows || event.kind == Event::Kind::elements) {
+      if (failed(writeEvent(event)))
+        return failure();
+    } else if (event.kind == Event::Kind::dots0) {
+      for (Operation *op : event.ops) {
+        auto found = repeatable.find(op);
+        if (found == repeatable.end())
+          return op->emitError() << "cannot be repeated by a warp alone, which a held stabiliser asks for: its left operand must be a tile, its right one contracted along its last dimension; "
+                                    "take a schedule with stabilised=no", failure();
+        auto [left, leftCursor, right, rightCursor] = found->second;
+        auto dot = cast<tile::DotOp>(op);
+        int64_t length = 0;
+        for (auto [axis, size] : llvm::zip(tile::axesOf(dot.getLhs()), cast<RankedTensorType>(dot.getLhs().getType()).getShape()))
+          if (axis.getValue() == dot.getAxis())
+            length = size;
+        device::RepeatOp::create(b, op->getLoc(), registers.lookup(dot.getResult()), left, leftCursor, right, rightCursor, b.getI64IntegerAttr((length + 15) / 16 * 16));
+      }
+    }
+  }
+  return success();
+}
+
+LogicalResult Distributor::writeAttempt(tile::AttemptOp attempt) {
+  Location loc = attempt.getLoc();
+  Block &quick = attempt.getQuick().front(), &exact = attempt.getExact().front();
+  auto proposed = cast<tile::ProposeOp>(quick.getTerminator());
+  auto yielded = cast<tile::YieldOp>(exact.getTerminator());
+  const auto poolBefore = pool;
+  onQuickWay = true;
+  auto dots = writeWay(quick);
+  onQuickWay = false;
+  if (failed(dots))
+    return failure();
+  // The vote.
+  OpBuilder top = OpBuilder::atBlockBegin(body);
+  Value refused = device::RegistersOp::create(top, loc, device::RowsType::get(b.getContext(), b.getI1Type()), "refused");
+  {
+    auto rows = device::EachRowOp::create(b, loc);
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&rows.getBody());
+    local.clear();
+    auto holds = resolve(proposed.getGuard());
+    if (failed(holds))
+      return failure();
+    Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+    device::SetOp::create(b, loc, arith::XOrIOp::create(b, loc, *holds, yes), refused);
+    local.clear();
+  }
+  frames.pop_back();
+  Value again = device::AnyOp::create(b, loc, refused);
+  auto branch = scf::IfOp::create(b, loc, again, true);
+  auto operandsOf = [&](const Event &event) {
+    SmallVector<Value> held;
+    for (Operation *op : event.ops)
+      for (Value operand : op->getOperands())
+        if (Value known = registers.lookup(operand); known && isa<device::FragmentType>(known.getType()))
+          held.push_back(known);
+    return held;
+  };
+  const SmallVector<Value> quickOperands = operandsOf(*dots);
+  for (auto [result, value] : llvm::zip(attempt.getResults(), proposed.getValues())) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    registers[result] = carriers.lookup(result);
+    if (failed(assign(registers[result], value, loc)))
+      return failure();
+  }
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  pool = poolBefore;
+  if (failed(repeatStep(attempt)))
+    return failure();
+  auto exactDots = writeWay(exact);
+  if (failed(exactDots))
+    return failure();
+  if (operandsOf(*exactDots) != quickOperands)
+    return attempt.emitError() << "makes the operands of its accumulating dots in other registers than its quick way; take a schedule with stabilised=no";
+  for (Operation *op : exactDots->ops) {
+    auto accumulation = accumulationOf(cast<tile::DotOp>(op));
+    if (failed(accumulation) || failed(writeRescale(*accumulation)))
+      return failure();
+  }
+  for (auto [result, value] : llvm::zip(attempt.getResults(), yielded.getValues()))
+    if (failed(assign(carriers.lookup(result), value, loc)))
+      return failure();
+  frames.pop_back();
+  b.setInsertionPointAfter(branch);
+  // The tiles of stage 0 are given back only now.
+  Operation *last = branch;
+  release(Moment::dots0);
+  for (Operation *op = last->getNextNode(); op && isa<device::ReleaseOp, device::AdvanceOp>(op); op = op->getNextNode())
+    op->setAttr("device.stage", b.getI64IntegerAttr(0));
+  return dots->ops.empty() ? success() : writeDots(*dots, Moment::dots1);
+}
+
+} // namespace tw::distribution
