@@ -28,6 +28,29 @@ FailureOr<Event> Distributor::writeWay(Block &way) {
   return dots;
 }
 
+/// Where a warp could not repeat a step's dots, it takes the exact way at once.
+void Distributor::dropUnrepeatable() {
+  SmallVector<tile::AttemptOp> attempts;
+  before.walk([&](tile::AttemptOp attempt) {
+    for (auto dot : attempt->getBlock()->getOps<tile::DotOp>()) {
+      device::TileOp left = sharedOperand(dot.getLhs()), right = sharedOperand(dot.getRhs());
+      if (dot.getStage().value_or(0) == 0 && !(left && right && left.getColumns() == dot.getAxis() && right.getColumns() == dot.getAxis())) {
+        attempts.push_back(attempt);
+        dot.emitRemark() << "is no dot that a warp can repeat by itself, so the stabiliser of its step is not held: both operands would have to be tiles contracted along their last dimension";
+        return;
+      }
+    }
+  });
+  for (tile::AttemptOp attempt : attempts) {
+    Block &exact = attempt.getExact().front();
+    auto yield = cast<tile::YieldOp>(exact.getTerminator());
+    attempt.replaceAllUsesWith(yield.getValues());
+    yield.erase();
+    attempt->getBlock()->getOperations().splice(attempt->getIterator(), exact.getOperations());
+    attempt.erase();
+  }
+}
+
 LogicalResult Distributor::repeatStep(tile::AttemptOp attempt) {
   const Frame &frame = frames.back();
   for (int i = 0; i < frame.now; ++i) {
@@ -39,8 +62,7 @@ LogicalResult Distributor::repeatStep(tile::AttemptOp attempt) {
       for (Operation *op : event.ops) {
         auto found = repeatable.find(op);
         if (found == repeatable.end())
-          return op->emitError() << "cannot be repeated by a warp alone, which a held stabiliser asks for: its left operand must be a tile, its right one contracted along its last dimension; "
-                                    "take a schedule with stabilised=no", failure();
+          return op->emitError() << "cannot be repeated by a warp alone", failure();
         auto [left, leftCursor, right, rightCursor] = found->second;
         auto dot = cast<tile::DotOp>(op);
         int64_t length = 0;

@@ -17,6 +17,7 @@ namespace tw::distribution {
 Distributor::Distributor(device::KernelOp kernel) : kernel(kernel), before(device::consumersOf(kernel)), b(kernel.getContext()), parameters(kernel) {}
 
 LogicalResult Distributor::run() {
+  dropUnrepeatable();
   findCursorUses();
   b.setInsertionPoint(before);
   auto after = device::ConsumersOp::create(b, before.getLoc(), before.getWarpgroups(), before.getRegisters());

@@ -77,6 +77,7 @@ private:
   mlir::FailureOr<Event> writeWay(mlir::Block &way);
   /// Computes anew what registers held before the quick way overwrote them.
   mlir::LogicalResult repeatStep(tile::AttemptOp attempt);
+  void dropUnrepeatable();
   bool onQuickWay = false;
   llvm::DenseMap<mlir::Operation *, std::array<mlir::Value, 4>> repeatable;   // dots of stage 0: left ring and cursor, right ring and cursor
 

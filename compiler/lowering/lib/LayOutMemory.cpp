@@ -37,7 +37,7 @@ struct LayOutMemory : impl::LayOutMemoryBase<LayOutMemory> {
       place(mailbox, mailbox.getType().getSlots() * numberBytes, barrierBytes);
     const int64_t slack = tileAlignment;   // the memory that a block gets need not start at a multiple of it
     if (limit && at + slack > limit)
-      return kernel.emitError() << "needs " << at + slack << " bytes of shared memory, a block has " << limit << "; make the schedule's tiles smaller or its stages fewer";
+      return kernel.emitError() << "needs " << at + slack << " bytes of shared memory, a block has " << int64_t(limit) << "; make the schedule's tiles smaller or its stages fewer";
     kernel.setSharedBytesAttr(b.getI64IntegerAttr(at));
     return success();
   }

@@ -37,6 +37,10 @@ std::vector<Candidate> candidates(const Target &target) {
         list.push_back({1, block, fold, 1});
     return list;
   }
+  // Three warpgroups where their tiles are narrow enough to stay wide in the other direction.
+  if (target.arch == "sm90a")
+    for (int stages : {3, 2})
+      list.push_back({3, 192, 128, stages});
   for (int warpgroups : {2, 1})
     for (int fold : {128, 96, 64, 48, 32, 16})
       for (int stages : {2, 1})
@@ -70,7 +74,8 @@ Schedule defaultSchedule(const Program &program, const Target &target, const std
     smallest = footprint(program, schedule, target);
     bool fits = smallest.sharedBytes <= target.sharedBytesPerBlock && smallest.registersPerThread <= registersPerThread(target, c.warpgroups);
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
-      schedule.overlap = schedule.drawn = !target.isHost();
+      schedule.overlap = schedule.drawn = schedule.stabilised = !target.isHost();
+      schedule.turns = !target.isHost() && c.warpgroups > 2;   // two find their rhythm by themselves
       return schedule;
     }
   }
