@@ -73,4 +73,15 @@ def LayOutMemory : Pass<"device-lay-out-memory", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tw::device::DeviceDialect"];
 }
 
+def CheckProtocol : Pass<"device-check-protocol", "::mlir::ModuleOp"> {
+  let summary = "prove that the roles of a kernel keep the protocol between them; changes nothing";
+  let description = [{
+    Follows every path through each role. Slots: copies fill what was armed; whoever reads a ring has awaited its slot; every slot is
+    acquired and left, awaited, given back and left, once. Dots: what a dot in flight reads or writes is not touched, its slots
+    are not given back, and a fence has ordered its registers; each wait names what it frees; nothing is in flight where a loop
+    begins or a turn of it ends. Turns: taken and passed on alternately.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
 #endif

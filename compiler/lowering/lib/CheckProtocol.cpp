@@ -1,0 +1,211 @@
+// device-check-protocol: walks each role in program order and follows cursors, dots and turns along every path.
+//
+// Both ways through an `scf.if` must leave the same behind, and a turn of a loop must leave what it found: then one walk of a body
+// stands for all its turns. What a fence has ordered may be less at the end of a body than at its start, so bodies are walked twice.
+#include "Protocol.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilewright/lowering/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tw {
+#define GEN_PASS_DEF_CHECKPROTOCOL
+#include "tilewright/lowering/Passes.h.inc"
+
+using namespace mlir;
+using namespace tw::protocol;
+namespace {
+
+/// What is known at one place of a role.
+struct State {
+  Slots slots;
+  Dots dots;
+  Turns turns;
+};
+
+/// Does each warp (or thread) decide for itself what the value is?
+bool variesByWarp(Value value, DenseSet<Value> &seen) {
+  if (!seen.insert(value).second)
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument == loop.getInductionVar())
+      return false;
+    unsigned i = argument.getArgNumber() - loop.getNumInductionVars();
+    return variesByWarp(loop.getInitArgs()[i], seen) || variesByWarp(loop.getYieldedValues()[i], seen);
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<device::AnyOp, device::GetOp, device::RowOffsetOp, device::ColumnOffsetOp>(op))
+    return true;
+  unsigned i = cast<OpResult>(value).getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return variesByWarp(loop.getInitArgs()[i], seen) || variesByWarp(loop.getYieldedValues()[i], seen);
+  if (auto branch = dyn_cast<scf::IfOp>(op); branch && (variesByWarp(branch.thenYield().getOperand(i), seen) || variesByWarp(branch.elseYield().getOperand(i), seen)))
+    return true;
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return variesByWarp(operand, seen); });
+}
+
+class Walk {
+public:
+  explicit Walk(const Wiring &wiring) : wiring(wiring) {}
+
+  LogicalResult role(Operation *role, Block &body) {
+    State state{Slots(wiring), {}, {}};
+    if (failed(block(body, state)) || failed(nothingInFlight(state, "at the end of its role")))
+      return failure();
+    if (std::string rest = state.slots.unfinished(); !rest.empty())
+      return role->emitOpError() << "ends while " << rest;
+    if (state.turns.taken())
+      return role->emitOpError() << "ends with a turn that it has not passed on";
+    return success();
+  }
+
+private:
+  const Wiring &wiring;
+  int underWarps = 0;      // enclosing conditions that each warp decides for itself
+
+  LogicalResult block(Block &body, State &state) {
+    for (Operation &op : body)
+      if (failed(step(op, state)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult step(Operation &op, State &state) {
+    if (failed(stands(op)))
+      return failure();
+    return TypeSwitch<Operation *, LogicalResult>(&op)
+        .Case([&](scf::IfOp branch) { return either(branch, state); })
+        .Case([&](scf::ForOp loop) {
+          return repeated(loop, state, [&](State &turn) { return block(*loop.getBody(), turn); });
+        })
+        .Case([&](scf::WhileOp loop) {
+          State end = state;      // behind the first region, which runs once more than the second
+          LogicalResult result = repeated(loop, state, [&](State &turn) {
+            if (failed(block(*loop.getBeforeBody(), turn)))
+              return failure();
+            end = turn;
+            return block(*loop.getAfterBody(), turn);
+          });
+          state = end;
+          return result;
+        })
+        .Case<device::EachRowOp, device::EachElementOp>([&](auto loop) { return block(loop.getBody().front(), state); })
+        .Case([&](device::AcquireOp acquire) { return state.slots.acquire(acquire); })
+        .Case([&](device::CopyOp copy) { return state.slots.copy(copy); })
+        .Case([&](device::PostOp post) { return state.slots.post(post); })
+        .Case([&](device::AwaitOp await) { return state.slots.await(await); })
+        .Case([&](device::AdvanceOp advance) { return state.slots.advance(advance); })
+        .Case([&](device::ReleaseOp release) -> LogicalResult {
+          auto slot = state.slots.release(release);
+          return failed(slot) ? failure() : state.dots.release(release, *slot);
+        })
+        .Case([&](device::ReadPostOp read) -> LogicalResult { return state.slots.read(read, read.getMailbox(), read.getCursor()); })
+        .Case([&](device::LoadColumnOp load) -> LogicalResult { return state.slots.read(load, load.getRing(), load.getCursor()); })
+        .Case([&](device::RepeatOp repeat) -> LogicalResult {
+          if (failed(state.slots.read(repeat, repeat.getLeft(), repeat.getLeftCursor())) || failed(state.slots.read(repeat, repeat.getRight(), repeat.getRightCursor())))
+            return failure();
+          return state.dots.touch(repeat);
+        })
+        .Case([&](device::MultiplyOp dot) { return multiply(dot, state); })
+        .Case([&](device::CommitOp) { state.dots.commit(); return success(); })
+        .Case([&](device::WaitOp wait) { return state.dots.wait(wait); })
+        .Case([&](device::FenceOp fence) { return state.dots.fence(fence); })
+        .Case([&](device::TurnOp turn) { return state.turns.turn(turn); })
+        .Default([&](Operation *other) -> LogicalResult {
+          if (other->getNumRegions())
+            return other->emitError() << "'" << other->getName() << "' is no control flow of a role; expected scf.if, scf.for or scf.while";
+          return state.dots.touch(other);
+        });
+  }
+
+  /// Is this the role for it, and do all warps of a warpgroup come here that must?
+  LogicalResult stands(Operation &op) {
+    bool produces = bool(op.getParentOfType<device::ProducerOp>());
+    bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::DrawOp, device::RetireOp>(op);
+    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
+    if (produces ? ofConsumers : ofProducer)
+      return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";
+    if (underWarps && isa<device::MultiplyOp, device::TurnOp>(op))
+      return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps of a warpgroup must come here";
+    return success();
+  }
+
+  LogicalResult multiply(device::MultiplyOp dot, State &state) {
+    SmallVector<Slot> reads;
+    auto read = [&](Value ring, Value cursor) {
+      auto slot = state.slots.read(dot, ring, cursor);
+      if (succeeded(slot))
+        reads.push_back(*slot);
+      return succeeded(slot);
+    };
+    if ((dot.getLeftCursor() && !read(dot.getLeft(), dot.getLeftCursor())) || !read(dot.getRight(), dot.getRightCursor()))
+      return failure();
+    return state.dots.multiply(dot, reads);
+  }
+
+  LogicalResult either(scf::IfOp branch, State &state) {
+    Condition condition = Condition::of(branch.getCondition());
+    DenseSet<Value> seen;
+    bool byWarp = variesByWarp(condition.value, seen);
+    State otherwise = state;
+    state.slots.assume(condition);
+    otherwise.slots.assume(condition.negated());
+    underWarps += byWarp;
+    if (failed(block(*branch.thenBlock(), state)) || (branch.elseBlock() && failed(block(*branch.elseBlock(), otherwise))))
+      return failure();
+    underWarps -= byWarp;
+    if (std::string difference = state.slots.difference(otherwise.slots, "where its condition holds", "else"); !difference.empty())
+      return branch.emitOpError() << "has two ways that end apart: " << difference;
+    if (!state.dots.sameInFlight(otherwise.dots))
+      return branch.emitOpError() << "has two ways that leave different dots in flight";
+    if (state.turns != otherwise.turns)
+      return branch.emitOpError() << "has two ways of which only one takes or passes a turn";
+    state.dots.meet(otherwise.dots);
+    return success();
+  }
+
+  LogicalResult nothingInFlight(const State &state, const Twine &where) {
+    device::MultiplyOp dot = state.dots.inFlight();
+    if (!dot)
+      return success();
+    return dot.emitOpError() << (state.dots.isCommitted(dot) ? "is in flight " : "is not committed ") << where;
+  }
+
+  LogicalResult repeated(Operation *loop, State &state, llvm::function_ref<LogicalResult(State &)> body) {
+    if (failed(nothingInFlight(state, "where a loop begins")))
+      return failure();
+    for (int turn = 0; turn < 2; ++turn) {
+      State after = state;
+      if (failed(body(after)) || failed(nothingInFlight(after, "at the end of a loop's body")))
+        return failure();
+      if (std::string difference = state.slots.difference(after.slots, "before it", "behind it"); !difference.empty())
+        return loop->emitOpError() << "has a body that does not leave what it found: " << difference;
+      if (state.turns != after.turns)
+        return loop->emitOpError() << "has a body that takes and passes turns unequally often";
+      state.dots.meet(after.dots);
+    }
+    return success();
+  }
+};
+
+struct CheckProtocol : impl::CheckProtocolBase<CheckProtocol> {
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<device::KernelOp>())
+      if (failed(check(kernel)))
+        return signalPassFailure();
+  }
+
+  static LogicalResult check(device::KernelOp kernel) {
+    auto wiring = wiringOf(kernel);
+    if (failed(wiring))
+      return failure();
+    if (device::ProducerOp producer = device::producerOf(kernel))
+      if (failed(Walk(*wiring).role(producer, producer.getBody().front())))
+        return failure();
+    device::ConsumersOp consumers = device::consumersOf(kernel);
+    return Walk(*wiring).role(consumers, consumers.getBody().front());
+  }
+};
+
+} // namespace
+} // namespace tw

@@ -1,0 +1,277 @@
+// device-check-protocol: rings, barriers and cursors.
+//
+// A cursor goes round: the producer's from rest to acquired (armed, then filled) and by advancing back to rest; a consumer's from
+// rest to held (awaited) to released, and by advancing back to rest. A leading cursor with a trailing one behind it is never
+// released: it advances from held, and the trailing one holds every slot that the leading one has passed.
+#include "Protocol.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+namespace tw::protocol {
+namespace {
+
+std::string quoted(StringRef name) { return ("\"" + name + "\"").str(); }
+std::string nameOf(Value cursor) { return quoted(cursor.getDefiningOp<device::CursorOp>().getName()); }
+std::string barriersName(Value barriers) { return quoted(barriers.getDefiningOp<device::BarriersOp>().getName()); }
+
+std::string memoryName(Value memory) {
+  if (auto ring = memory.getDefiningOp<device::RingOp>())
+    return "ring " + quoted(ring.getName());
+  return "mailbox " + quoted(memory.getDefiningOp<device::MailboxOp>().getName());
+}
+
+int64_t boxBytes(device::TensorMapOp map) {
+  int64_t elements = 1;
+  for (int64_t length : map.getBox())
+    elements *= length;
+  return elements * int64_t(map.getElement().getIntOrFloatBitWidth()) / 8;
+}
+
+} // namespace
+
+//===--- wiring ------------------------------------------------------------------------------------===//
+
+Condition Condition::of(Value value) {
+  bool holds = true;
+  while (auto negation = value.getDefiningOp<arith::XOrIOp>()) {
+    bool right = matchPattern(negation.getRhs(), m_One()), left = matchPattern(negation.getLhs(), m_One());
+    if (!right && !left)
+      break;
+    value = right ? negation.getLhs() : negation.getRhs();
+    holds = !holds;
+  }
+  return {value, holds};
+}
+
+FailureOr<Wiring> wiringOf(device::KernelOp kernel) {
+  constexpr int64_t warpsOfWarpgroup = 4;
+  Wiring wiring;
+  device::ConsumersOp consumers = device::consumersOf(kernel);
+  int64_t releases = warpsOfWarpgroup * int64_t(consumers.getWarpgroups());
+  for (auto barriers : kernel.getBody().getOps<device::BarriersOp>())
+    if (int64_t(barriers.getReleases()) != releases)
+      return barriers.emitOpError() << quoted(barriers.getName()) << " take " << barriers.getReleases() << " releases a slot; expected " << releases << ", one for each warp of "
+                                    << consumers.getWarpgroups() << " warpgroups", failure();
+  DenseMap<Value, Value> producing;
+  WalkResult walked = kernel.walk([&](Operation *op) {
+    auto fills = [&](Value memory, int64_t slots, Value cursor) -> WalkResult {
+      Value barriers = device::barriersOf(cursor).getResult();
+      auto type = cast<device::BarriersType>(barriers.getType());
+      if (slots != type.getSlots())
+        return op->emitOpError() << "fills " << memoryName(memory) << " of " << slots << " slots at a cursor of barriers " << barriersName(barriers) << ", which have " << type.getSlots();
+      Value &known = wiring.filledUnder[memory];
+      if (known && known != barriers)
+        return op->emitOpError() << "fills " << memoryName(memory) << " under barriers " << barriersName(barriers) << "; elsewhere it is filled under " << barriersName(known);
+      known = barriers;
+      return WalkResult::advance();
+    };
+    if (auto copy = dyn_cast<device::CopyOp>(op))
+      return fills(copy.getRing(), copy.getRing().getType().getSlots(), copy.getCursor());
+    if (auto post = dyn_cast<device::PostOp>(op))
+      return fills(post.getMailbox(), post.getMailbox().getType().getSlots(), post.getCursor());
+    auto cursor = dyn_cast<device::CursorOp>(op);
+    if (!cursor)
+      return WalkResult::advance();
+    bool produces = isa<device::ProducerOp>(op->getParentOp());
+    if (!produces && !isa<device::ConsumersOp>(op->getParentOp()))
+      return op->emitOpError() << quoted(cursor.getName()) << " is declared inside of other operations; a role declares its cursors first, so that they go on from item to item", WalkResult::interrupt();
+    auto &place = produces ? producing : cursor.getTrailing() ? wiring.trailing : wiring.leading;
+    if (!place.insert({cursor.getBarriers(), cursor}).second)
+      return op->emitOpError() << "is a second cursor of its role on barriers " << barriersName(cursor.getBarriers()) << "; their phases would turn twice a round", WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  return wiring;
+}
+
+//===--- cursors -----------------------------------------------------------------------------------===//
+
+Slots::Place &Slots::placeOf(Value cursor) {
+  Place &place = places[cursor];
+  place.cursor = cursor.getDefiningOp<device::CursorOp>();
+  return place;
+}
+
+const Slots::Place *Slots::find(Value cursor) const {
+  auto found = places.find(cursor);
+  return found == places.end() ? nullptr : &found->second;
+}
+
+int64_t Slots::behind(Value barriers) const {
+  Value leading = wiring->leading.lookup(barriers), trailing = wiring->trailing.lookup(barriers);
+  auto number = [&](Value cursor) { const Place *place = cursor ? find(cursor) : nullptr; return place ? place->number : 0; };
+  return trailing ? number(leading) - number(trailing) : 0;
+}
+
+std::string Slots::describe(Value cursor) const {
+  const Place *place = find(cursor);
+  switch (place ? place->at : At::rest) {
+  case At::rest:
+    return "at rest";
+  case At::acquired:
+    return "at an acquired slot with " + std::to_string(place->copied) + " of " + std::to_string(place->armed) + " bytes copied" + (place->posted ? ", and a number posted" : "");
+  case At::held:
+    return "at an awaited slot";
+  case At::released:
+    return "at a released slot";
+  case At::perhapsReleased:
+    return "at a slot that is released under a condition";
+  }
+  llvm_unreachable("every case is listed");
+}
+
+LogicalResult Slots::acquire(device::AcquireOp op) {
+  Place &place = placeOf(op.getCursor());
+  if (place.at != At::rest)
+    return op.emitOpError() << "takes a slot of " << nameOf(op.getCursor()) << " that it has acquired already; advance first";
+  place.at = At::acquired;
+  place.armed = int64_t(op.getBytes());
+  place.copied = 0;
+  place.posted = false;
+  return success();
+}
+
+LogicalResult Slots::copy(device::CopyOp op) {
+  Place &place = placeOf(op.getCursor());
+  if (place.at != At::acquired)
+    return op.emitOpError() << "writes to a slot of " << nameOf(op.getCursor()) << " that is not acquired; the consumers may be reading it";
+  auto map = op.getMap().getDefiningOp<device::TensorMapOp>();
+  device::RingType ring = op.getRing().getType();
+  constexpr int64_t chunkColumns = 64, chunkRowBytes = 128;
+  int64_t bytes = boxBytes(map), at = ring.isVector() ? 0 : int64_t(op.getColumn()) / chunkColumns * ring.rows() * chunkRowBytes;
+  if (at + bytes > ring.slotBytes())
+    return op.emitOpError() << "copies " << bytes << " bytes to byte " << at << " of a slot of " << memoryName(op.getRing()) << ", which has " << ring.slotBytes();
+  place.copied += bytes;
+  return success();
+}
+
+LogicalResult Slots::post(device::PostOp op) {
+  Place &place = placeOf(op.getCursor());
+  if (place.at != At::acquired)
+    return op.emitOpError() << "writes to a slot of " << nameOf(op.getCursor()) << " that is not acquired; the consumers may be reading it";
+  if (place.armed || place.posted)
+    return op.emitOpError() << "fills a slot of " << nameOf(op.getCursor()) << (place.posted ? " a second time" : " that was armed for copies; acquire it with 0 bytes");
+  place.posted = true;
+  return success();
+}
+
+LogicalResult Slots::await(device::AwaitOp op) {
+  Value cursor = op.getCursor();
+  Place &place = placeOf(cursor);
+  if (place.cursor.getTrailing())
+    return op.emitOpError() << "waits at cursor " << nameOf(cursor) << ", which trails: the leading one waits for both";
+  if (place.at != At::rest)
+    return op.emitOpError() << "waits twice for a slot of " << nameOf(cursor) << "; release it and advance first";
+  Value barriers = place.cursor.getBarriers();
+  if (llvm::none_of(wiring->filledUnder, [&](auto &filled) { return filled.second == barriers; }))
+    return op.emitOpError() << "waits for barriers " << barriersName(barriers) << ", under which the producer fills nothing";
+  int64_t slots = cast<device::BarriersType>(barriers.getType()).getSlots();
+  if (behind(barriers) >= slots)
+    return op.emitOpError() << "waits for a slot of " << nameOf(cursor) << " while all " << slots << " are held; the producer cannot fill it";
+  place.at = At::held;
+  return success();
+}
+
+FailureOr<Slot> Slots::read(Operation *op, Value memory, Value cursor) {
+  Place &place = placeOf(cursor);
+  Value barriers = place.cursor.getBarriers(), filled = wiring->filledUnder.lookup(memory);
+  if (!filled)
+    return op->emitOpError() << "reads " << memoryName(memory) << ", which the producer never fills", failure();
+  if (filled != barriers)
+    return op->emitOpError() << "reads " << memoryName(memory) << " at a cursor of barriers " << barriersName(barriers) << "; it is filled under " << barriersName(filled), failure();
+  bool reached = place.at == At::held;
+  if (place.cursor.getTrailing()) {
+    const Place *leading = find(wiring->leading.lookup(barriers));
+    reached = place.at == At::rest && (behind(barriers) > 0 || (leading && leading->at == At::held));
+  }
+  if (!reached)
+    return op->emitOpError() << "reads " << memoryName(memory) << " outside of await and release of cursor " << nameOf(cursor), failure();
+  return Slot{barriers, place.number};
+}
+
+FailureOr<Slot> Slots::release(device::ReleaseOp op) {
+  Value cursor = op.getCursor();
+  Place &place = placeOf(cursor);
+  Value barriers = place.cursor.getBarriers();
+  if (!place.cursor.getTrailing() && wiring->trailing.lookup(barriers))
+    return op.emitOpError() << "gives back a slot of " << nameOf(cursor) << ", which cursor " << nameOf(wiring->trailing.lookup(barriers)) << " trails: that one gives it back", failure();
+  if (place.at == At::released)
+    return op.emitOpError() << "gives back a slot of " << nameOf(cursor) << " twice", failure();
+  bool held = place.at == At::held || place.at == At::perhapsReleased || (place.cursor.getTrailing() && place.at == At::rest && behind(barriers) > 0);
+  if (!held)
+    return op.emitOpError() << "gives back a slot of " << nameOf(cursor) << " that was not awaited", failure();
+  std::optional<Condition> condition;
+  if (Value value = op.getCondition())
+    condition = Condition::of(value);
+  if (place.at == At::perhapsReleased) {
+    if (condition != place.released.negated())
+      return op.emitOpError() << "gives back a slot of " << nameOf(cursor) << " that may have been given back under a condition; expected the opposite of that condition", failure();
+    place.at = At::released;
+  } else if (condition) {
+    place.at = At::perhapsReleased;
+    place.released = *condition;
+  } else {
+    place.at = At::released;
+  }
+  return Slot{barriers, place.number};
+}
+
+LogicalResult Slots::advance(device::AdvanceOp op) {
+  Value cursor = op.getCursor();
+  Place &place = placeOf(cursor);
+  bool produces = bool(place.cursor->getParentOfType<device::ProducerOp>());
+  bool led = !place.cursor.getTrailing() && wiring->trailing.lookup(place.cursor.getBarriers());
+  if (produces) {
+    if (place.at != At::acquired)
+      return op.emitOpError() << "leaves a slot of " << nameOf(cursor) << " that was not acquired";
+    if (place.armed ? place.copied != place.armed : place.copied || !place.posted) {
+      InFlightDiagnostic error = op.emitOpError() << "leaves a slot of " << nameOf(cursor);
+      if (place.armed || place.copied)
+        return error << " that was armed for " << place.armed << " bytes; the copies bring " << place.copied;
+      return error << " that nothing fills: neither copies nor a post";
+    }
+  } else if (place.at != (led ? At::held : At::released)) {
+    return op.emitOpError() << "leaves a slot of " << nameOf(cursor) << (led ? " that was not awaited" : " that was not given back on every path");
+  }
+  place.at = At::rest;
+  ++place.number;
+  return success();
+}
+
+//===--- paths -------------------------------------------------------------------------------------===//
+
+void Slots::assume(Condition condition) {
+  for (auto &[cursor, place] : places)
+    if (place.at == At::perhapsReleased && place.released.value == condition.value)
+      place.at = place.released == condition ? At::released : place.cursor.getTrailing() ? At::rest : At::held;
+}
+
+std::string Slots::difference(const Slots &other, StringRef first, StringRef second) const {
+  SetVector<Value> cursors;
+  for (const Slots *side : {this, &other})
+    for (auto &[cursor, place] : side->places)
+      cursors.insert(cursor);
+  for (Value cursor : cursors) {
+    std::string one = describe(cursor), two = other.describe(cursor);
+    if (one != two)
+      return (first + " cursor " + nameOf(cursor) + " stands " + one + ", " + second + " " + two).str();
+    Value barriers = cursor.getDefiningOp<device::CursorOp>().getBarriers();
+    if (behind(barriers) != other.behind(barriers))
+      return (first + " cursor " + nameOf(wiring->trailing.lookup(barriers)) + " trails by " + Twine(behind(barriers)) + " slots, " + second + " by " + Twine(other.behind(barriers))).str();
+  }
+  return {};
+}
+
+std::string Slots::unfinished() const {
+  for (auto &[cursor, place] : places)
+    if (place.at != At::rest)
+      return "cursor " + nameOf(cursor) + " stands " + describe(cursor);
+  for (auto &[barriers, cursor] : wiring->trailing)
+    if (behind(barriers))
+      return "cursor " + nameOf(cursor) + " trails by " + std::to_string(behind(barriers)) + " slots";
+  return {};
+}
+
+} // namespace tw::protocol

@@ -1,0 +1,149 @@
+// RUN: tilewright opt %s -tile-walk-folds -canonicalize -cse | FileCheck %s
+// RUN: tilewright opt %s -tile-walk-folds=peel=false -canonicalize -cse | FileCheck %s --check-prefix=UNPEELED
+#q = #tile.axes<"q">
+#qk = #tile.axes<"q", "k">
+!row = tensor<8xf32, #q>
+!element = tensor<8x16xf32, #qk>
+!memory = memref<?x?xf32>
+
+// Downwards, the last tile first and with its mask: the loops run over what is left below it, the partial tiles before the full ones.
+// An upward induction variable k is visited as last + begin - k.
+// CHECK-LABEL: func.func @causal
+// CHECK-SAME: %[[FULL:[a-z0-9]+]]: i32 {tile.scalar = "full"}, %[[END:[a-z0-9]+]]: i32 {tile.scalar = "end"}
+// CHECK: %[[ANY:.*]] = arith.cmpi sgt, %[[END]], %c0_i32
+// CHECK: %[[R:.*]] = scf.if %[[ANY]]
+// CHECK-NEXT: %[[LAST:.*]] = arith.subi %[[END]], %c1_i32
+// CHECK-NEXT: %[[TILES:.*]] = arith.floordivsi %[[LAST]], %c16_i32
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILES]], %c16_i32
+// CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %[[FIRST]]]
+// CHECK-NEXT: tile.mask %{{.*}} at(%{{.*}}, %[[FIRST]])
+// CHECK-NEXT: tile.reduce
+// CHECK-NEXT: %[[STEP:.*]] = arith.addf
+// CHECK-NEXT: %[[LEFT:.*]] = arith.minsi %[[END]], %[[FIRST]]
+// CHECK: %[[MIRROR:.*]] = arith.addi %{{.*}}, %[[FULL]]
+// CHECK: %[[PARTIAL:.*]] = scf.for %[[K:.*]] = %[[FULL]] to %[[LEFT]] step %c16_i32 iter_args(%{{.*}} = %[[STEP]])
+// CHECK-NEXT: %[[AT:.*]] = arith.subi %[[MIRROR]], %[[K]]
+// CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %[[AT]]]
+// CHECK-NEXT: tile.mask %{{.*}} at(%{{.*}}, %[[AT]])
+// CHECK: } {tile.fold = "k", tile.range = "partial"}
+// CHECK: %[[BELOW:.*]] = arith.minsi %[[FULL]], %[[FIRST]]
+// CHECK: %[[WHOLE:.*]] = scf.for %{{.*}} = %c0_i32 to %[[BELOW]] step %c16_i32 iter_args(%{{.*}} = %[[PARTIAL]])
+// CHECK-NOT: tile.mask
+// CHECK: } {tile.fold = "k", tile.range = "full"}
+// CHECK: scf.yield %[[WHOLE]]
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %cst
+// CHECK: } {tile.fold = "k"}
+// CHECK: tile.store %[[R]]
+// Without the first step, only the order changes.
+// UNPEELED-LABEL: func.func @causal
+// UNPEELED-SAME: %[[FULL:[a-z0-9]+]]: i32 {tile.scalar = "full"}, %[[END:[a-z0-9]+]]: i32 {tile.scalar = "end"}
+// UNPEELED-NOT: scf.if
+// UNPEELED: %[[PARTIAL:.*]] = scf.for %{{.*}} = %[[FULL]] to %[[END]] step %c16_i32 iter_args(%{{.*}} = %cst)
+// UNPEELED: tile.mask
+// UNPEELED: %[[R:.*]] = scf.for %{{.*}} = %c0_i32 to %[[FULL]] step %c16_i32 iter_args(%{{.*}} = %[[PARTIAL]])
+// UNPEELED-NOT: tile.mask
+// UNPEELED: tile.store %[[R]]
+func.func @causal(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %full: i32 {tile.scalar = "full"}, %end: i32 {tile.scalar = "end"}, %rest: i32 {tile.scalar = "rest"},
+                  %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>]>} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %none = arith.constant dense<0.0> : !row
+  %f = scf.for %k0 = %zero to %full step %step iter_args(%li = %none) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %sum = tile.reduce sum %x over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k", tile.range = "full"}
+  %p = scf.for %k0 = %full to %end step %step iter_args(%li = %f) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %s = tile.mask %x at(%q0, %k0) planes [-1, 1] rest(%rest) else 0.0 : f32 : !element
+    %sum = tile.reduce sum %s over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k", tile.range = "partial"}
+  tile.store %p, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
+
+// A fold without masks is one loop, which loses its first visited tile.
+// CHECK-LABEL: func.func @one_loop
+// CHECK-SAME: %[[NK:[a-z0-9]+]]: i32 {tile.extent = "k"}
+// CHECK: scf.if
+// CHECK: %[[FIRST:.*]] = arith.muli
+// CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %[[FIRST]]]
+// CHECK: %[[LEFT:.*]] = arith.minsi %[[NK]], %[[FIRST]]
+// CHECK: scf.for %{{.*}} = %c0_i32 to %[[LEFT]]
+// CHECK: } {tile.fold = "k"}
+// CHECK-NOT: scf.for
+// UNPEELED-LABEL: func.func @one_loop
+// UNPEELED-NOT: scf.if
+func.func @one_loop(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %nk: i32 {tile.extent = "k"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>]>} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %none = arith.constant dense<0.0> : !row
+  %p = scf.for %k0 = %zero to %nk step %step iter_args(%li = %none) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %sum = tile.reduce sum %x over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k"}
+  tile.store %p, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
+
+// An ordered fold goes up: tile 0 is the first, and has a mask though it may be a full one; the loops begin behind it.
+// CHECK-LABEL: func.func @ordered
+// CHECK-SAME: %[[FULL:[a-z0-9]+]]: i32 {tile.scalar = "full"}, %[[END:[a-z0-9]+]]: i32 {tile.scalar = "end"}
+// CHECK: scf.if
+// CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %c0_i32]
+// CHECK-NEXT: tile.mask
+// CHECK: %[[WHOLE:.*]] = scf.for %[[K:.*]] = %c16_i32 to %[[FULL]] step %c16_i32
+// CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %[[K]]]
+// CHECK-NOT: tile.mask
+// CHECK: tile.range = "full"
+// CHECK: %[[FROM:.*]] = arith.maxsi %[[FULL]], %c16_i32
+// CHECK: scf.for %{{.*}} = %[[FROM]] to %[[END]] step %c16_i32 iter_args(%{{.*}} = %[[WHOLE]])
+// CHECK: tile.mask
+// CHECK: tile.range = "partial"
+// UNPEELED-LABEL: func.func @ordered
+// UNPEELED: scf.for %{{.*}} = %c0_i32 to
+// UNPEELED: tile.range = "full"
+// UNPEELED: scf.for
+// UNPEELED: tile.range = "partial"
+func.func @ordered(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %full: i32 {tile.scalar = "full"}, %end: i32 {tile.scalar = "end"}, %rest: i32 {tile.scalar = "rest"},
+                   %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>], ordered = true>} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %none = arith.constant dense<0.0> : !row
+  %f = scf.for %k0 = %zero to %full step %step iter_args(%li = %none) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %sum = tile.reduce sum %x over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k", tile.range = "full"}
+  %p = scf.for %k0 = %full to %end step %step iter_args(%li = %f) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %s = tile.mask %x at(%q0, %k0) planes [-1, 1] rest(%rest) else 0.0 : f32 : !element
+    %sum = tile.reduce sum %s over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k", tile.range = "partial"}
+  tile.store %p, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
+
+// Only kernels have folds.
+// CHECK-LABEL: func.func @no_kernel
+// CHECK-NOT: scf.if
+// CHECK: scf.for %{{.*}} = %c0_i32 to %{{.*}} step %c16_i32
+func.func @no_kernel(%n: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %p = scf.for %k0 = %zero to %n step %step iter_args(%x = %zero) -> (i32) : i32 {
+    %y = arith.addi %x, %k0 : i32
+    scf.yield %y : i32
+  } {tile.fold = "k"}
+  return %p : i32
+}
