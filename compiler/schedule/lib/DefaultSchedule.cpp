@@ -28,7 +28,7 @@ struct Candidate {
   int warpgroups, block, fold, stages;
 };
 
-/// Wide blocks first: a block's operands are read once for all its rows. Then wide folds, then more stages.
+/// Wide blocks first: a block's operands are read once for all its rows. Then two stages, so that copies run under the work; then wide folds.
 std::vector<Candidate> candidates(const Target &target) {
   std::vector<Candidate> list;
   if (target.isHost()) {
@@ -42,8 +42,8 @@ std::vector<Candidate> candidates(const Target &target) {
     for (int stages : {3, 2})
       list.push_back({3, 192, 128, stages});
   for (int warpgroups : {2, 1})
-    for (int fold : {128, 96, 64, 48, 32, 16})
-      for (int stages : {2, 1})
+    for (int stages : {2, 1})
+      for (int fold : {128, 112, 96, 80, 64, 48, 32, 16})
         list.push_back({warpgroups, 64 * warpgroups, fold, stages});
   return list;
 }

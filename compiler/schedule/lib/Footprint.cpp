@@ -28,8 +28,24 @@ public:
       if (!added)
         add(TileUse::Kind::product, node.axes, bytes(node.type));
     }
+    if (isColumn(node))
+      uses.push_back({TileUse::Kind::column, {roles.fold->axis}, bytes(node.type)});
     for (const Tile &operand : node.operands)
       visit(operand, node.op == Op::named && added);
+  }
+
+  /// A coordinate of the fold axis that becomes a number, or a vector along that axis.
+  bool isColumn(const Node &node) const {
+    if (!isFloat(node.type))
+      return false;
+    if (node.op == Op::load) {
+      Axes tiled;
+      for (const Axis &axis : node.axes)
+        if (roles.of(axis) != Role::free)
+          tiled.push_back(axis);
+      return tiled.size() == 1 && contains(tiled, roles.fold->axis);
+    }
+    return std::any_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return !isFloat(operand.type()) && operand.type() != Type::boolean && contains(operand.axes(), roles.fold->axis); });
   }
 
   /// `arg · factor + dot`: the dot needs no place of its own.
@@ -101,20 +117,23 @@ std::int64_t sharedBytes(const TileUse &use, const Schedule &schedule, bool bulk
 /// product is packed to 16 bit beside itself when it becomes an operand.
 Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, bool bulkCopies) {
   constexpr int addressing = 32;                          // registers for rows, addresses, loop state
+  constexpr int columnRegisters = 24;                     // what the assembler keeps of one beside its elements
   const std::int64_t barriers = bulkCopies ? 2048 : 1024; // and what alignment costs
   Footprint f;
   f.sharedBytes = barriers;
   std::int64_t held = 0;
+  int columns = 0;
   for (const TileUse &use : uses) {
     std::int64_t n = elements(use, schedule);
     switch (use.kind) {
     case TileUse::Kind::blockOperand: f.sharedBytes += sharedBytes(use, schedule, bulkCopies) * (bulkCopies ? schedule.blockBuffers : 1); break;
     case TileUse::Kind::foldOperand: f.sharedBytes += sharedBytes(use, schedule, bulkCopies) * schedule.stages; break;
     case TileUse::Kind::accumulator: held += n; break;
+    case TileUse::Kind::column: columns += columnRegisters; break;
     case TileUse::Kind::product: held += n + n / 2; break;
     }
   }
-  f.registersPerThread = int(held / (128 * schedule.warpgroups)) + addressing;
+  f.registersPerThread = int(held / (128 * schedule.warpgroups)) + addressing + columns;
   return f;
 }
 

@@ -12,10 +12,11 @@ struct TileUse {
     blockOperand,    // a loaded dot operand that stays for the whole item
     foldOperand,     // a loaded dot operand of every step
     accumulator,     // carried over two axes
+    column,          // numbers along the fold axis that elementwise work reads: coordinates, or a vector
     product          // what a dot of a step gives, unless it is added to an accumulator at once
   };
   Kind kind;
-  Axes axes;         // two of them
+  Axes axes;         // two of them; of a column one
   int elementBytes;
 };
 
