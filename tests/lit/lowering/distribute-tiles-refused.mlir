@@ -1,0 +1,239 @@
+// RUN: tilewright opt %s -device-distribute-tiles -split-input-file -verify-diagnostics -o /dev/null
+#k = #tile.axes<"k">
+#qk = #tile.axes<"q", "k">
+
+device.kernel @reduces_block "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %x = arith.constant dense<1.0> : tensor<64x32xf32, #qk>
+    %y = math.absf %x : tensor<64x32xf32, #qk>
+    // expected-error @below {{reduces over the block axis "q"; on a GPU a thread block's rows do not meet: reduce over another axis}}
+    %r = tile.reduce sum %y over "q" : tensor<64x32xf32, #qk> -> tensor<32xf32, #k>
+  }
+}
+
+// -----
+#k = #tile.axes<"k">
+
+device.kernel @carries_column "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %n = device.block_index
+    %c1 = arith.constant 1 : i32
+    %none = arith.constant dense<0.0> : tensor<32xf32, #k>
+    // expected-error @below {{carries 'tensor<32xf32, #tile.axes<"k">>'; on a GPU a fold carries values over the block axis "q", or over it and one inner axis}}
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %none) -> (tensor<32xf32, #k>) : i32 {
+      scf.yield %x : tensor<32xf32, #k>
+    } {tile.fold = "k"}
+  }
+}
+
+// -----
+#qe = #tile.axes<"q", "e">
+
+device.kernel @carries_tile "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %n = device.block_index
+    %c1 = arith.constant 1 : i32
+    %none = arith.constant dense<0.0> : tensor<64x32xf32, #qe>
+    // expected-error @below {{carries the tile 'tensor<64x32xf32, #tile.axes<"q", "e">>' in another form than argument · row + dot; on a GPU a carried tile is such a sum}}
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %none) -> (tensor<64x32xf32, #qe>) : i32 {
+      %y = math.absf %x : tensor<64x32xf32, #qe>
+      scf.yield %y : tensor<64x32xf32, #qe>
+    } {tile.fold = "k", tile.carried = ["value"]}
+  }
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+
+device.kernel @computed_right "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %Qs = device.ring "Q" : !device.ring<1 x [64, 64] bf16>
+  %Ks = device.ring "K" : !device.ring<2 x [32, 64] bf16>
+  %Qb = device.barriers "Q" releases 4 : !device.barriers<1>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 240 {
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    %q = device.tile %Qs at %qc columns "d" : !device.ring<1 x [64, 64] bf16> -> tensor<64x64xbf16, #qd>
+    %k = device.tile %Ks at %kc columns "d" : !device.ring<2 x [32, 64] bf16> -> tensor<32x64xbf16, #kd>
+    %c = arith.addf %k, %k : tensor<32x64xbf16, #kd>
+    // expected-error @below {{has a computed operand that lacks the block axis "q"; on a GPU it must be loaded from a tensor}}
+    %s = tile.dot %q, %c over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
+  }
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+
+device.kernel @computed_left "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %Qs = device.ring "Q" : !device.ring<1 x [64, 64] bf16>
+  %Ks = device.ring "K" : !device.ring<2 x [32, 64] bf16>
+  %Qb = device.barriers "Q" releases 4 : !device.barriers<1>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 240 {
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    %q = arith.constant dense<1.0> : tensor<64x64xbf16, #qd>
+    %k = device.tile %Ks at %kc columns "d" : !device.ring<2 x [32, 64] bf16> -> tensor<32x64xbf16, #kd>
+    // expected-error @below {{multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate}}
+    %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
+  }
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+
+device.kernel @left_columns "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %Qs = device.ring "Q" : !device.ring<1 x [64, 64] bf16>
+  %Ks = device.ring "K" : !device.ring<2 x [32, 64] bf16>
+  %Qb = device.barriers "Q" releases 4 : !device.barriers<1>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 240 {
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    %q = device.tile %Qs at %qc columns "q" : !device.ring<1 x [64, 64] bf16> -> tensor<64x64xbf16, #qd>
+    %k = device.tile %Ks at %kc columns "d" : !device.ring<2 x [32, 64] bf16> -> tensor<32x64xbf16, #kd>
+    // expected-error @below {{contracts axis "d", which is not the last dimension of its left operand's tensor; store that tensor with this axis last}}
+    %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
+  }
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+
+device.kernel @not_carried "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %Qs = device.ring "Q" : !device.ring<1 x [64, 64] bf16>
+  %Ks = device.ring "K" : !device.ring<2 x [32, 64] bf16>
+  %Qb = device.barriers "Q" releases 4 : !device.barriers<1>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 240 {
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    %q = device.tile %Qs at %qc columns "d" : !device.ring<1 x [64, 64] bf16> -> tensor<64x64xbf16, #qd>
+    %k = device.tile %Ks at %kc columns "d" : !device.ring<2 x [32, 64] bf16> -> tensor<32x64xbf16, #kd>
+    // expected-error @below {{is of stage 1, but its sum is no carried value}}
+    %s = tile.dot %q, %k over "d" stage 1 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
+  }
+}
+
+// -----
+#kd = #tile.axes<"k", "d">
+#ke = #tile.axes<"k", "e">
+
+device.kernel @no_block "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %x = arith.constant dense<1.0> : tensor<32x64xbf16, #kd>
+    %y = arith.constant dense<1.0> : tensor<16x64xbf16, #tile.axes<"e", "d">>
+    // expected-error @below {{multiplies 'tensor<32x64xbf16, #tile.axes<"k", "d">>' by 'tensor<16x64xbf16, #tile.axes<"e", "d">>'; on a GPU one operand of a dot runs along the block axis "q", and the dot contracts another axis}}
+    %s = tile.dot %x, %y over "d" stage 0 : tensor<32x64xbf16, #kd>, tensor<16x64xbf16, #tile.axes<"e", "d">> -> tensor<32x16xf32, #ke>
+  }
+}
+
+// -----
+#q = #tile.axes<"q">
+
+device.kernel @rounded "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %x = device.memory "x" : memref<?xf32, strided<[?], offset: ?>>
+    %q0 = device.block_index
+    %r = tile.load %x[%q0] dims [0] : memref<?xf32, strided<[?], offset: ?>> -> tensor<64xf32, #q>
+    // expected-error @below {{rounds a value that elementwise work goes on with; on a GPU values are rounded when they are stored or multiplied}}
+    %h = arith.truncf %r : tensor<64xf32, #q> to tensor<64xf16, #q>
+    %f = arith.extf %h : tensor<64xf16, #q> to tensor<64xf32, #q>
+    tile.store %f, %x[%q0] dims [0] : tensor<64xf32, #q>, memref<?xf32, strided<[?], offset: ?>>
+  }
+}
+
+// -----
+#k = #tile.axes<"k">
+
+device.kernel @stores_column "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %O = device.memory "O" : memref<?xf32, strided<[?], offset: ?>>
+    %v = arith.constant dense<1.0> : tensor<32xf32, #k>
+    // expected-error @below {{writes 'tensor<32xf32, #tile.axes<"k">>' to tensor "O"; on a GPU a kernel stores values over the block axis "q"}}
+    tile.store %v, %O[%c0] dims [0] : tensor<32xf32, #k>, memref<?xf32, strided<[?], offset: ?>>
+  }
+}
+
+// -----
+#qe = #tile.axes<"q", "e">
+
+device.kernel @stores_across "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %O = device.memory "O" : memref<?x?xf32, strided<[?, ?], offset: ?>>
+    %v = arith.constant dense<1.0> : tensor<64x32xf32, #qe>
+    // expected-error @below {{writes tensor "O" along axis "q" in its last dimension; store it with that axis before the last}}
+    tile.store %v, %O[%c0, %c0] dims [1, 0] : tensor<64x32xf32, #qe>, memref<?x?xf32, strided<[?, ?], offset: ?>>
+  }
+}
+
+// -----
+#qe = #tile.axes<"q", "e">
+
+device.kernel @stores_part "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %O = device.memory "O" : memref<?x?xf32, strided<[?, ?], offset: ?>>
+    %v = arith.constant dense<1.0> : tensor<64x32xf32, #qe>
+    %at = device.block_index
+    // expected-error @below {{writes columns of tensor "O" from another place than its first}}
+    tile.store %v, %O[%c0, %at] dims [0, 1] : tensor<64x32xf32, #qe>, memref<?x?xf32, strided<[?, ?], offset: ?>>
+  }
+}
+
+// -----
+#q = #tile.axes<"q">
+
+device.kernel @gathers "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %I = device.memory "I" : memref<?xf32, strided<[?], offset: ?>>
+    %v = arith.constant dense<1> : tensor<64xi32, #q>
+    // expected-error @below {{'tile.gather' has no form on a GPU yet; expected tile, arith and math operations, scf.for and scf.if}}
+    %g = tile.gather %I[%v] : memref<?xf32, strided<[?], offset: ?>>, (tensor<64xi32, #q>) -> tensor<64xf32, #q>
+  }
+}
+
+// -----
+
+device.kernel @three_axes "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %x = arith.constant dense<1.0> : tensor<64x32x8xf32, #tile.axes<"q", "k", "e">>
+    // expected-error @below {{makes a tile of more than two axes; on a GPU a tile has at most two: make another axis free, or reduce one first}}
+    %y = math.absf %x : tensor<64x32x8xf32, #tile.axes<"q", "k", "e">>
+  }
+}
+
+// -----
+#q = #tile.axes<"q">
+
+device.kernel @table "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %O = device.memory "O" : memref<?xi32, strided<[?], offset: ?>>
+    // expected-error @below {{a constant tile must hold one value everywhere; pass a table as a tensor}}
+    %t = arith.constant dense<"0x000000000100000002000000030000000400000005000000060000000700000008000000090000000a0000000b0000000c0000000d0000000e0000000f000000100000001100000012000000130000001400000015000000160000001700000018000000190000001a0000001b0000001c0000001d0000001e0000001f000000200000002100000022000000230000002400000025000000260000002700000028000000290000002a0000002b0000002c0000002d0000002e0000002f000000300000003100000032000000330000003400000035000000360000003700000038000000390000003a0000003b0000003c0000003d0000003e0000003f000000"> : tensor<64xi32, #q>
+    %u = arith.addi %t, %t : tensor<64xi32, #q>
+    tile.store %u, %O[%c0] dims [0] : tensor<64xi32, #q>, memref<?xi32, strided<[?], offset: ?>>
+  }
+}

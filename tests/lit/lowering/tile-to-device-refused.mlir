@@ -1,0 +1,118 @@
+// RUN: tilewright opt %s -tile-to-device -split-input-file -verify-diagnostics -o /dev/null
+// expected-error @below {{the kernel has no block axis; a GPU's thread blocks each own a tile of one}}
+func.func @no_block(%n: i32 {tile.extent = "k"}) attributes {tile.kernel = #tile.kernel<[<"k", fold, 16>]>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{the tile of the block axis "q" is 96 wide; a warpgroup owns 64 rows: make it a multiple of 64}}
+func.func @width(%q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 96>]>} {
+  return
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+!matrix = memref<?x?xf32, strided<[?, ?], offset: ?>>
+
+func.func @f32(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"}, %k0: i32 {tile.scalar = "k0"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"k", fold, 32>, <"q", block, 64>, <"d", inner, 64>]>} {
+  %zero = arith.constant 0 : i32
+  // expected-error @below {{tensor "Q" holds 'f32'; GPUs multiply tiles of f16 and bf16: convert it, or run on the host}}
+  %q = tile.load %Q[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x64xf32, #qd>
+  %k = tile.load %K[%k0, %zero] dims [0, 1] : !matrix -> tensor<32x64xf32, #kd>
+  %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xf32, #qd>, tensor<32x64xf32, #kd> -> tensor<64x32xf32, #qk>
+  return
+}
+
+// -----
+#qk = #tile.axes<"q", "k">
+!matrix = memref<?x?xf32, strided<[?, ?], offset: ?>>
+
+func.func @bias(%B: !matrix {tile.tensor = "bias"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 32>]>} {
+  %zero = arith.constant 0 : i32
+  // expected-error @below {{reads tensor "bias" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis}}
+  %b = tile.load %B[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x32xf32, #qk>
+  %a = math.absf %b : tensor<64x32xf32, #qk>
+  return
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+!matrix = memref<?x?xbf16, strided<[?, ?], offset: ?>>
+
+func.func @twice(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"}, %k0: i32 {tile.scalar = "k0"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"k", fold, 32>, <"q", block, 64>, <"d", inner, 64>]>} {
+  %zero = arith.constant 0 : i32
+  // expected-error @below {{reads tensor "Q" both for a dot and for elementwise work; on a GPU load it twice, under two names}}
+  %q = tile.load %Q[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x64xbf16, #qd>
+  %k = tile.load %K[%k0, %zero] dims [0, 1] : !matrix -> tensor<32x64xbf16, #kd>
+  %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
+  %w = arith.extf %q : tensor<64x64xbf16, #qd> to tensor<64x64xf32, #qd>
+  return
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+!matrices = memref<?x?x?xbf16, strided<[?, ?, ?], offset: ?>>
+
+func.func @last_dimension(%Q: !matrices {tile.tensor = "Q"}, %K: !matrices {tile.tensor = "K"}, %h: i32 {tile.item = "h"}, %k0: i32 {tile.scalar = "k0"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"h", free, 1>, <"k", fold, 32>, <"q", block, 64>, <"d", inner, 64>]>} {
+  %zero = arith.constant 0 : i32
+  // expected-error @below {{tensor "Q" is copied along axes of which none is its last dimension; the copy engine needs neighbours in memory: store the tensor with one of these axes last}}
+  %q = tile.load %Q[%q0, %zero, %h] dims [0, 1, -1] : !matrices -> tensor<64x64xbf16, #qd>
+  %k = tile.load %K[%h, %k0, %zero] dims [-1, 0, 1] : !matrices -> tensor<32x64xbf16, #kd>
+  %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
+  return
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+!six = memref<?x?x?x?x?x?xbf16, strided<[?, ?, ?, ?, ?, ?], offset: ?>>
+!matrix = memref<?x?xbf16, strided<[?, ?], offset: ?>>
+
+func.func @dimensions(%Q: !six {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"}, %h: i32 {tile.item = "h"}, %k0: i32 {tile.scalar = "k0"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"h", free, 1>, <"k", fold, 32>, <"q", block, 64>, <"d", inner, 64>]>} {
+  %zero = arith.constant 0 : i32
+  // expected-error @below {{tensor "Q" has 6 dimensions; the copy engine takes at most 5}}
+  %q = tile.load %Q[%h, %h, %h, %h, %q0, %zero] dims [-1, -1, -1, -1, 0, 1] : !six -> tensor<64x64xbf16, #qd>
+  %k = tile.load %K[%k0, %zero] dims [0, 1] : !matrix -> tensor<32x64xbf16, #kd>
+  %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
+  return
+}
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+!matrix = memref<?x?xbf16, strided<[?, ?], offset: ?>>
+
+func.func @height(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"}, %k0: i32 {tile.scalar = "k0"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"k", fold, 20>, <"q", block, 64>, <"d", inner, 64>]>} {
+  %zero = arith.constant 0 : i32
+  %q = tile.load %Q[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x64xbf16, #qd>
+  // expected-error @below {{tensor "K" has tiles 20 rows high; the copy engine takes a multiple of 8, at most 256}}
+  %k = tile.load %K[%k0, %zero] dims [0, 1] : !matrix -> tensor<20x64xbf16, #kd>
+  %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<20x64xbf16, #kd> -> tensor<64x20xf32, #qk>
+  return
+}
+
+// -----
+#q = #tile.axes<"q">
+#k = #tile.axes<"k">
+!flags = memref<?xi1, strided<[?], offset: ?>>
+
+func.func @bits(%F: !flags {tile.tensor = "flags"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 32>]>} {
+  %zero = arith.constant 0 : i32
+  // expected-error @below {{tensor "flags" holds elements of 'i1'; vectors along the fold axis hold 16 bits or more an element}}
+  %f = tile.load %F[%zero] dims [0] : !flags -> tensor<32xi1, #k>
+  return
+}
