@@ -26,6 +26,10 @@ void assumeNothingSeen(Evaluator &evaluator, Value value, double infinity) {
     for (int i : {0, 1})
       if (isPositive(op->getOperand(i)))
         return assumeNothingSeen(evaluator, op->getOperand(1 - i), infinity);
+  if (isa<arith::AddFOp>(op))                // a finite part of it that is the same for the whole row
+    for (int i : {0, 1})
+      if (evaluator.finite(op->getOperand(i)))
+        return assumeNothingSeen(evaluator, op->getOperand(1 - i), infinity);
 }
 } // namespace
 

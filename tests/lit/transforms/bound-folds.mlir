@@ -177,6 +177,42 @@ func.func @weights(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "
   return
 }
 
+// The maximum of a row is that of the masked elements plus a part that is the same for the whole row, as tile-linear-forms leaves it:
+// where nothing was seen, both the elements and the maximum are -inf.
+// CHECK-LABEL: func.func @offset
+// CHECK: tile.range = "full"
+// CHECK: tile.range = "partial"
+func.func @offset(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %lowest = arith.constant dense<0xFF800000> : !row
+  %nothing = arith.constant dense<0.0> : !row
+  %row = tile.load %X[%q0, %zero] dims [0, -1] : !memory -> !row
+  %m, %l = scf.for %k0 = %zero to %Sk step %step iter_args(%mi = %lowest, %li = %nothing) -> (!row, !row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    // expected-remark @below {{bounds the fold over "k"}}
+    %s = tile.mask %x at(%q0, %k0) planes [-1, 1] rest(%zero) else 0xFF800000 : f32 : !element
+    %r = tile.reduce max %s over "k" : !element -> !row
+    %whole = arith.addf %r, %row : !row
+    %top = arith.maximumf %mi, %whole : !row
+    %seen = arith.cmpf olt, %lowest, %top : !row
+    %base = arith.select %seen, %top, %nothing : tensor<8xi1, #q>, !row
+    %behind = arith.subf %mi, %base : !row
+    %shrink = math.exp2 %behind : !row
+    %old = arith.mulf %li, %shrink : !row
+    %less = arith.subf %row, %base : !row
+    %lessEach = tile.broadcast %less : !row -> !element
+    %e = arith.addf %s, %lessEach : !element
+    %w = math.exp2 %e : !element
+    %sum = tile.reduce sum %w over "k" : !element -> !row
+    %ln = arith.addf %old, %sum : !row
+    scf.yield %top, %ln : !row, !row
+  } {tile.fold = "k"}
+  tile.store %l, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  tile.store %m, %O[%q0, %step] dims [0, -1] : !row, !memory
+  return
+}
+
 // A decay forgets in every step, masked or not.
 // CHECK-LABEL: func.func @decay
 // CHECK: scf.for %{{.*}} to %arg{{[0-9]+}} step
