@@ -1,4 +1,5 @@
 // One consumer's causal forward without overlap, static items.
+// RUN: tilewright opt -device-check-protocol %s -o /dev/null
 device.kernel @causal "sm90a" items "q" 128 of ["b", "h"] grouped {
   %K = device.tensor_map "K" bf16 dimensions [3, 2, 3, 1, 0] chunks [0, 0, 64, 0, 0] sizes [64, 0, 2, 0, 0] box [64, 128, 2, 1, 1] swizzle 128
   %V = device.tensor_map "V" bf16 dimensions [3, 2, 3, 1, 0] chunks [0, 0, 64, 0, 0] sizes [64, 0, 2, 0, 0] box [64, 128, 2, 1, 1] swizzle 128

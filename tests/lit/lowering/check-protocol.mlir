@@ -1,6 +1,5 @@
 // A kernel that keeps every rule; then what barriers, cursors and the producer can do wrong, one rule each.
 // RUN: tilewright opt -device-check-protocol -split-input-file -verify-diagnostics %s -o /dev/null
-// RUN: tilewright opt -device-check-protocol %S/../device/whole.mlir -o /dev/null
 
 // All at once, and nothing to say: a mailbox, two tiles under one barrier pair, a tile of both stages with a trailing cursor, dots
 // of two groups in flight, two dots that accumulate in one another's place, a slot given back by the warps that are content.
