@@ -1,41 +1,11 @@
 #include "EmittedKernel.h"
-#include "tilewright/device/Named.h"
-#include <algorithm>
+#include "tilewright/simulator/SimulateArtifact.h"
 #include <bit>
 #include <cstring>
 #include <stdexcept>
 
 namespace tw::tests {
 namespace {
-
-MapElement mapElement(device::Element element) {
-  switch (element) {
-  case device::Element::boolean:
-    return MapElement::u8;
-  case device::Element::i32:
-    return MapElement::s32;
-  case device::Element::i64:
-    return MapElement::s64;
-  case device::Element::f16:
-    return MapElement::f16;
-  case device::Element::bf16:
-    return MapElement::bf16;
-  case device::Element::f32:
-    return MapElement::f32;
-  case device::Element::f64:
-    return MapElement::f64;
-  }
-  throw std::logic_error("no such element");
-}
-
-void encode(const device::TensorMap &map, void *out) {
-  const std::uint32_t ones[] = {1, 1, 1, 1, 1};
-  const int swizzle = map.swizzle == 0 ? 0 : std::countr_zero(unsigned(map.swizzle)) - 4;   // 32, 64, 128 bytes
-  const std::string refused = encodeTensorMap(out, mapElement(map.element), map.rank, reinterpret_cast<void *>(map.address), map.sizes.data(),
-                                              map.strides.data() + 1, map.box.data(), ones, 0, swizzle, 0, 0);
-  if (!refused.empty())
-    throw std::invalid_argument("tensor map: " + refused);
-}
 
 template <class T> void put(std::byte *at, T value) { std::memcpy(at, &value, sizeof value); }
 template <class T> T get(const std::byte *at) {
@@ -103,9 +73,8 @@ EmittedKernel::EmittedKernel(const Artifact &artifact, const std::string &text)
 
 EmittedOutcome EmittedKernel::run(const Evaluation &inputs, const std::map<std::string, std::vector<std::int64_t>> &shapes,
                                   const SimulatorOptions &options, int sms) const {
-  SimulatedMemory memory;
   device::NamedProblem problem;
-  std::map<std::string, std::byte *> stored;
+  std::map<std::string, std::vector<std::byte>> memory;
   for (const Parameter &parameter : artifact.parameters) {
     const device::Element element = device::elementNamed(parameter.type.empty() ? "i32" : parameter.type);
     if (parameter.kind == Parameter::Kind::scalar)
@@ -114,46 +83,27 @@ EmittedOutcome EmittedKernel::run(const Evaluation &inputs, const std::map<std::
       continue;
     const auto input = inputs.tensors.find(parameter.name);
     const std::vector<std::int64_t> &shape = parameter.stored ? shapes.at(parameter.name) : input->second.shape;
-    const int bytes = device::bytes(element);
-    auto *data = static_cast<std::byte *>(memory.allocate(parameter.name, std::size_t(points(shape) * bytes)));
-    if (parameter.stored)
-      stored[parameter.name] = data;
-    else
+    const auto bytes = std::size_t(device::bytes(element));
+    std::vector<std::byte> &data = memory[parameter.name];
+    data.resize(std::size_t(points(shape)) * bytes);
+    if (!parameter.stored)
       for (std::size_t i = 0; i < input->second.data.size(); ++i)
-        store(data + i * std::size_t(bytes), input->second.data[i], element);
-    problem.tensors[parameter.name] = {reinterpret_cast<std::uint64_t>(data), shape};
+        store(&data[i * bytes], input->second.data[i], element);
+    problem.tensors[parameter.name] = {reinterpret_cast<std::uint64_t>(data.data()), shape};
   }
-  for (const AxisFacts &axis : artifact.axes)
-    for (const AxisBinding &binding : axis.bindings)
-      problem.lengths[axis.name] = problem.tensors.at(binding.tensor).shape.at(std::size_t(binding.dimension));
   for (auto &[name, length] : inputs.extents)
     problem.lengths[name] = length;
-  const auto counters = std::size_t(artifact.launch.counters);
-  auto *counter = static_cast<std::int32_t *>(memory.allocate("counters", std::max<std::size_t>(counters, 1) * 4));
-  std::fill_n(counter, counters, 0);
-  problem.counters = reinterpret_cast<std::uint64_t>(counter);
 
-  const device::Launch launch = device::prepare(device::Plan(artifact.launch), problem, {sms, 1 << 20}, encode);
-  EmittedOutcome outcome;
-  outcome.items = launch.items;
-  outcome.blocks = launch.blocks;
-  if (launch.blocks)
-    outcome.simulation = simulate(kernel,
-                                  {{std::uint32_t(launch.blocks)},
-                                   {std::uint32_t(artifact.launch.threads)},
-                                   std::uint32_t(artifact.launch.sharedBytes),
-                                   std::span(launch.parameters[0].bytes, launch.parameterBytes)},
-                                  memory, options);
-  for (auto &[name, data] : stored) {
-    const auto parameter =
-        std::find_if(artifact.parameters.begin(), artifact.parameters.end(), [&, &name = name](auto &p) { return p.name == name; });
-    const device::Element element = device::elementNamed(parameter->type);
-    Array array{shapes.at(name), {}};
-    for (std::int64_t i = 0; i < points(array.shape); ++i)
-      array.data.push_back(load(data + i * device::bytes(element), element));
-    outcome.outputs[name] = std::move(array);
-  }
-  outcome.countersAreZero = std::all_of(counter, counter + counters, [](int value) { return value == 0; });
+  SimulatedOutcome simulated = simulateArtifact(kernel, artifact, problem, options, sms);
+  EmittedOutcome outcome{std::move(simulated.simulation), {}, simulated.items, simulated.blocks, simulated.countersAreZero};
+  for (const Parameter &parameter : artifact.parameters)
+    if (parameter.stored && parameter.kind == Parameter::Kind::tensor) {
+      const device::Element element = device::elementNamed(parameter.type);
+      Array array{shapes.at(parameter.name), {}};
+      for (std::int64_t i = 0; i < points(array.shape); ++i)
+        array.data.push_back(load(&memory[parameter.name][std::size_t(i * device::bytes(element))], element));
+      outcome.outputs[parameter.name] = std::move(array);
+    }
   return outcome;
 }
 

@@ -7,6 +7,8 @@
 namespace tw::simulated {
 namespace {
 
+constexpr std::uint64_t switchesAReport = 1 << 17;   // of progress
+
 Thread *takeReady() {
   auto &ready = machine->ready;
   auto takeLast = [&] {
@@ -57,6 +59,8 @@ void runThreads() {
     if (++machine->statistics.switches > options.maximumSwitches)
       stop("LIVELOCK", thread->line,
            phrase("more than {} switches of threads; {} was last at line {}", options.maximumSwitches, nameOf(thread), thread->line));
+    if (options.onProgress && machine->statistics.switches % switchesAReport == 0)
+      options.onProgress(machine->statistics);
     thread->state = ThreadState::running;
     running = thread;
     runningPosition = &thread->position;

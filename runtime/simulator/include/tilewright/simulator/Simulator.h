@@ -10,6 +10,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,11 @@ enum class Asynchrony { eager, late, random };
 
 /// Which thread that can run goes next.
 enum class ThreadOrder { firstReady, lastReady, random, byRandomWarpPriority };
+
+struct SimulatorStatistics {
+  std::uint64_t switches = 0, products = 0, loads = 0, stores = 0;   // of threads; wgmma by warp; copies in and out
+  double seconds = 0;
+};
 
 struct SimulatorOptions {
   std::uint64_t seed = 1;
@@ -39,6 +45,8 @@ struct SimulatorOptions {
   bool shufflesOrder = false;               // shfl.sync orders the memory accesses of its lanes, which PTX does not promise
   int maximumReports = 8;
   std::uint64_t maximumSwitches = 400'000'000;   // of threads, before the launch counts as one that never ends
+  /// Called now and then, many times a second, with what was done so far.
+  std::function<void(const SimulatorStatistics &)> onProgress = {};
 };
 
 /// The settings under which a kernel should be tried: everything late, everything eager, and `seeds` of random asynchrony and order.
@@ -49,11 +57,6 @@ struct SimulatorReport {
   std::string code, text;
   int line = 0;         // of the kernel's text, from 1; 0: none
   std::string source;   // that line
-};
-
-struct SimulatorStatistics {
-  std::uint64_t switches = 0, products = 0, loads = 0, stores = 0;   // of threads; wgmma by warp; copies in and out
-  double seconds = 0;
 };
 
 struct SimulationResult {
