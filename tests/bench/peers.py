@@ -102,11 +102,12 @@ def main():
             q, k, v = (torch.randn(batch, heads, length, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
             for causal in (False, True):
                 runs = candidates(torch, library, args, q, k, v, causal)
-                expected = oracle(torch, q[:1, :1], k[:1, :1], v[:1, :1], causal)
-                errors = {}
+                expected = oracle(torch, q[:1, :2], k[:1, :2], v[:1, :2], causal)
+                errors, rms = {}, {}
                 for name in list(runs):
                     try:
-                        errors[name] = (runs[name]()[:1, :1].double() - expected).abs().max().item()
+                        difference = runs[name]()[:1, :2].double() - expected
+                        errors[name], rms[name] = difference.abs().max().item(), difference.square().mean().sqrt().item()
                         torch.cuda.synchronize()
                         if not errors[name] < 0.03:
                             raise RuntimeError(f"wrong by {errors[name]:.3g}")
@@ -118,9 +119,9 @@ def main():
                 speed = {name: flops / ms / 1e9 for name, ms in times.items()}
                 ratio = speed.get("ours", 0) / speed["cudnn"] if "cudnn" in speed else float("nan")
                 rows.append({"variant": "causal" if causal else "plain", "head_dim": d, "length": length, "batch": batch, "heads": heads,
-                             "tflops": speed, "milliseconds": times, "max_error": errors, "ours_to_cudnn": ratio})
+                             "tflops": speed, "milliseconds": times, "max_error": errors, "rms_error": rms, "ours_to_cudnn": ratio})
                 text = "  ".join(f"{name} {value:6.1f}" for name, value in speed.items())
-                print(f"{rows[-1]['variant']:7} D{d:<4} S{length:<6} {text}   ours/cudnn {ratio:.3f}", flush=True)
+                print(f"{rows[-1]['variant']:7} D{d:<4} S{length:<6} {text}   ours/cudnn {ratio:.3f}; errors {errors.get('ours', 0) / errors.get('cudnn', 1):.2f} max, {rms.get('ours', 0) / rms.get('cudnn', 1):.2f} rms", flush=True)
     if args.json:
         Path(args.json).write_text(json.dumps({"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}, indent=2) + "\n")
 
