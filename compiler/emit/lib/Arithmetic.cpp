@@ -187,7 +187,11 @@ std::optional<Computed> Writer::special(Operation *op) {
       .Case([&](arith::NegFOp negation) -> Result { return prefixed("-", negation.getOperand(), "negative"); })
       .Case([&](arith::SelectOp select) -> Result {
         std::string condition = operand(select.getCondition(), Precedence::either);
-        std::string yes = operand(select.getTrueValue(), Precedence::either), no = operand(select.getFalseValue(), Precedence::either);
+        // Numbers are computed whatever the condition says: a branch around work on accumulators would serialise wgmma.
+        auto side = [&](Value value) {
+          return isa<FloatType>(value.getType()) ? take(values.repeatable(value), Precedence::either) : operand(value, Precedence::either);
+        };
+        std::string yes = side(select.getTrueValue()), no = side(select.getFalseValue());
         return computed(condition + " ? " + yes + " : " + no, Precedence::conditional, "chosen");
       })
       .Case<arith::ExtSIOp>([&](auto extend) -> Result {

@@ -22,6 +22,7 @@ struct Entry {
   std::uint64_t kernel = 0;   // State::id; 0: empty
   Arguments arguments;
   Checked checked;
+  bool isLaunched = false;
 };
 
 class Table {
@@ -29,7 +30,7 @@ public:
   Acceptance find(const Kernel::State &state, const Arguments &arguments) {
     Entry &entry = entries[slotOf(state.id, arguments)];
     if (entry.kernel == state.id && equal(entry.arguments, arguments, equalViews))
-      return {entry.checked, true};
+      return {entry.checked, entry.isLaunched};
     // Lengths and conditions depend on shapes and scalars alone.
     const Entry &before = entries[latest];
     const bool isAlike = before.kernel == state.id && equal(before.arguments, arguments, equalShapes);
@@ -37,9 +38,10 @@ public:
     entry.kernel = 0;   // where a copy fails, the entry must not be found
     entry.arguments = arguments;
     entry.checked = std::move(checked);
+    entry.isLaunched = false;
     entry.kernel = state.id;
     latest = static_cast<std::size_t>(&entry - entries.get());
-    return {entry.checked, false};
+    return {entry.checked, entry.isLaunched};
   }
 
 private:

@@ -5,10 +5,10 @@
 
 namespace tw {
 
-/// What `check` finds of these arguments, and whether the calling thread knew it from a launch before.
+/// What `check` finds of these arguments; lives until this thread's next call.
 struct Acceptance {
-  const Checked &checked;   // lives until this thread's next call
-  bool isKnown;
+  const Checked &checked;
+  bool &isLaunched;   // whether a launch with them went through; to be set by one that does
 };
 
 /// Checks the arguments, or finds that the calling thread had equal ones accepted for this kernel. Throws ArgumentError as check() does.

@@ -39,14 +39,16 @@ std::size_t Kernel::workspaceBytes(const Arguments &arguments) const {
 void Kernel::launch(Stream stream, const Arguments &arguments, Workspace workspace) const {
   if (stream.handle && !state->device)
     throw ArgumentError(fmt::format("kernel '{}' runs on the CPU, which has no streams; launch it on hostStream", state->artifact.program));
-  const auto [checked, isKnown] = accepted(*state, arguments);
+  const auto &[checked, isLaunched] = accepted(*state, arguments);
   checkWorkspace(*state, workspace);
   if (!checked.hasItems)
     return;
-  if (state->device)
-    state->device->launch(state->artifact, stream.handle, checked, isKnown, workspace);
-  else
+  if (state->device) {
+    state->device->launch(state->artifact, stream.handle, checked, isLaunched, workspace);
+    isLaunched = true;
+  } else {
     runOnHost(*state, checked, workspace);
+  }
 }
 
 void Kernel::launch(const Arguments &arguments) const {

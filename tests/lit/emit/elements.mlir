@@ -84,7 +84,8 @@ device.kernel @elements "sm90a" items "q" 64 of [] {
     device.join sum %t : !device.rows<f32>
     // CHECK:      const float gain = in[r] ? unpack_bf16_lo(p.gain[at[r]]) : 0.f;
     // CHECK-NEXT: const int flags = in[r] ? (int)p.flags[at[r]] : 0;
-    // CHECK-NEXT: t[r] = flags == 0 ? 0.f - gain : gain;
+    // CHECK-NEXT: const float difference = 0.f - gain;
+    // CHECK-NEXT: t[r] = flags == 0 ? difference : gain;
     device.each_row {
       %o = device.get %at : !device.rows<i64> -> i64
       %i = device.get %in : !device.rows<i1> -> i1
