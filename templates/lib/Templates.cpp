@@ -28,7 +28,8 @@ const std::vector<std::string_view> &templateFiles(Instructions) {
   static const std::vector<std::string_view> sm90{
       "common/types.cuh",       "sm90/keywords.cuh",       "sm90/arithmetic.cuh", "sm90/registers.cuh",     "sm90/global_memory.cuh",
       "sm90/shared_memory.cuh", "sm90/named_barriers.cuh", "sm90/mbarrier.cuh",   "sm90/bulk_loads.cuh",    "sm90/bulk_stores.cuh",
-      "common/integers.cuh",    "common/descriptors.cuh",  "sm90/wgmma.cuh",      "sm90/warp_matrices.cuh", "common/fragments.cuh"};
+      "common/integers.cuh",    "common/descriptors.cuh",  "sm90/wgmma.cuh",      "sm90/warp_matrices.cuh", "common/fragments.cuh",
+      "common/finite.cuh"};
   return sm90;
 }
 
@@ -41,7 +42,7 @@ const std::string &hostTemplates() {
   static const std::string text =
       joined({"include/tilewright/templates/HostInterface.h", "common/types.cuh", "host/keywords.cuh", "host/arithmetic.cuh", "host/threads.cuh",
               "host/global_memory.cuh", "host/shared_memory.cuh", "host/mbarrier.cuh", "host/bulk_copies.cuh", "common/integers.cuh",
-              "common/descriptors.cuh", "host/matrix_products.cuh", "common/fragments.cuh", "host/entry.cuh"});
+              "common/descriptors.cuh", "host/matrix_products.cuh", "common/fragments.cuh", "common/finite.cuh", "host/entry.cuh"});
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "tilewright/schedule/Target.h"
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <limits>
 
 using namespace tw;
 using namespace tw::tests;
@@ -146,4 +147,78 @@ TEST_CASE("held stabilisers in the simulator") {
       c.tolerance = roundingOf(type, 8, 400, 400);
       right(c);
     }
+}
+
+namespace {
+
+constexpr double notANumber = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+
+/// Element e of row `row` of every head of a tensor [B, H, S, E].
+void put(Array &tensor, std::int64_t row, std::int64_t e, double value) {
+  const std::int64_t rows = tensor.shape[2], columns = tensor.shape[3];
+  for (std::size_t head = 0; head < tensor.data.size() / std::size_t(rows * columns); ++head)
+    tensor.data[head * std::size_t(rows * columns) + std::size_t(row * columns + e)] = value;
+}
+
+/// Keys and values that are not finite, seen by some rows of each tile that they meet a mask in.
+Case notFinite(Case c) {
+  Array &keys = c.inputs.tensors["K"], &values = c.inputs.tensors["V"];
+  const std::int64_t last = values.shape[2] - 1, columns = values.shape[3];
+  put(values, last, 0, notANumber);
+  put(values, last - 40, columns - 1, infinite);
+  put(values, last - 41, columns - 1, -infinite);      // both seen: NaN
+  put(values, last - 75, 3, -infinite);
+  put(values, last - 76, 4, infinite);
+  put(values, last - 77, 4, infinite);
+  for (std::int64_t e = 0; e < columns; e += 2)
+    put(values, last - 100, e, e % 4 ? notANumber : -infinite);
+  put(values, 0, 1, infinite);
+  put(keys, last - 20, 2, notANumber);
+  put(keys, last - 21, 2, infinite);
+  c.nans = Nans::declared;
+  return c;
+}
+
+}   // namespace
+
+TEST_CASE("values that are not finite under masks in the simulator") {
+  for (const char *name : {"causal", "window(70,20)"})
+    for (Type type : {Type::bf16, Type::f16})
+      for (const char *schedule : {"k=32 q=64 warpgroups=1", "k=32", "k=48 q=192 warpgroups=3"})
+        right(notFinite(variant(name, {1, 1, 1, 200, 260, 64, 64}, type, schedule)));
+  for (const char *schedule : {"k=32 overlap=no", "k=32 turns=no", "k=32 stages=1", "k=32 stages=3", "k=32 stabilised=yes"})
+    right(notFinite(variant("causal", {1, 1, 1, 200, 200, 64, 64}, Type::bf16, schedule)));
+  for (std::int64_t d : {40, 128})
+    right(notFinite(variant("causal", {1, 2, 1, 130, 200, d, d}, Type::f16, "k=32")));
+  right(notFinite(variant("causal", {1, 1, 1, 70, 130, 192, 256}, Type::bf16, "k=32 warpgroups=1 q=64")));
+}
+
+TEST_CASE("what no row sees spoils nothing in the simulator") {
+  for (Type type : {Type::bf16, Type::f16}) {
+    Case c = variant("window(70,20)", {1, 1, 1, 100, 260, 64, 64}, type, "k=32");
+    for (std::int64_t row = 0; row < 90; ++row)       // row 0 sees keys 90 and up
+      for (std::int64_t e = 0; e < 64; ++e) {
+        put(c.inputs.tensors["K"], row, e, notANumber);
+        put(c.inputs.tensors["V"], row, e, e % 3 ? notANumber : e % 2 ? infinite : -infinite);
+      }
+    right(c);
+  }
+}
+
+TEST_CASE("weights of either sign for one tile that is not finite in the simulator") {
+  Axis q("q"), k("k"), d("d"), e("e");
+  Tensor Q("Q", Type::bf16, 2), K("K", Type::bf16, 2), V("V", Type::bf16, 2), A("A", Type::f32, 2), B("B", Type::f32, 2);
+  auto [a, b] = fold(k, std::tuple{full(0, {q, e}, Type::f32), full(0, {q, e}, Type::f32)}, [&](Tile a, Tile b) {
+    Tile s = named("s", dot(Q(q, d), K(k, d), over(d)));
+    return std::tuple{named("a", a + dot(where(k <= q, s, 0.0), V(k, e), over(k))), named("b", b + dot(where(k <= q, -s, 0.0), V(k, e), over(k)))};
+  });
+  const std::int64_t n = 100, columns = 64;
+  Evaluation inputs{{{"Q", randomArray({n, columns}, 1, Type::bf16, 0.3)}, {"K", randomArray({n, columns}, 2, Type::bf16)}, {"V", randomArray({n, columns}, 3, Type::bf16)}}, {}};
+  auto at = [&](std::int64_t row, std::int64_t column) -> double & { return inputs.tensors["V"].data[std::size_t(row * columns + column)]; };
+  at(99, 0) = notANumber;
+  at(70, 1) = at(40, 2) = at(41, 2) = infinite;
+  at(20, 3) = -infinite;
+  Case c{{"two_weights", {store(A, {q, e}, a), store(B, {q, e}, b)}}, {{"d", columns}, {"e", columns}}, inputs, {{"A", {n, columns}}, {"B", {n, columns}}}, roundingOf(Type::bf16, 64, double(n)), "k=32"};
+  c.nans = Nans::declared;
+  right(c);
 }

@@ -77,6 +77,15 @@ LogicalResult Statements::print(device::PackOp op) {
   return success();
 }
 
+LogicalResult Statements::print(device::IsolateOp op) {
+  device::RingType ring = op.getRing().getType();
+  if (const std::string &phase = cursors[op.getCursor()].phase; !phase.empty())
+    text.line(fmt::format("mbar_wait({}, {});", barrier(op.getCursor(), "_FULL"), phase));
+  text.line(fmt::format("isolate<{}, {}, {}, {}, {}, {}>({}, {}, {}, cw, warp, lane);", ring.getElement().isBF16() ? "BF16" : "F16", op.getTransposed(), ring.rows(),
+                        ring.chunks(), warpgroups, op.getKeep(), registers[op.getAccumulator()], registers[op.getWeights()], slotAddress(op.getRing(), op.getCursor())));
+  return success();
+}
+
 LogicalResult Statements::print(device::RepeatOp op) {
   text.line(fmt::format("{}({}, {}, {}, cw * 64 + (warp & 3) * 16 + (lane & 15), lane);", dots.nameOf(op), registers[op.getResult()],
                         slotAddress(op.getLeft(), op.getLeftCursor()), slotAddress(op.getRight(), op.getRightCursor())));

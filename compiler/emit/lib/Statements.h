@@ -70,6 +70,7 @@ private:
   llvm::LogicalResult print(device::WaitOp op);
   llvm::LogicalResult print(device::PackOp op);
   llvm::LogicalResult print(device::RepeatOp op);
+  llvm::LogicalResult print(device::IsolateOp op);
   /// The constants from which the descriptors of the operands in shared memory are stepped.
   void descriptors(device::ConsumersOp role);
   std::string pins(mlir::ValueRange registers) const;

@@ -141,6 +141,22 @@ LogicalResult MultiplyOp::verify() {
   return success();
 }
 
+LogicalResult IsolateOp::verify() {
+  int64_t depth = int64_t(getDepth()), n = getAccumulator().getType().getWidth();
+  RingType ring = getRing().getType();
+  if (!getAccumulator().getType().getElement().isF32() || !getWeights().getType().getElement().isF32())
+    return emitOpError() << "has weights " << getWeights().getType() << " and accumulates in " << getAccumulator().getType() << "; expected fragments of f32";
+  if (depth % 16 || getWeights().getType().getWidth() != depth)
+    return emitOpError() << "contracts " << depth << " elements with " << getWeights().getType() << "; expected a multiple of 16, as wide as the weights are";
+  if (ring.isVector())
+    return emitOpError() << "isolates a column vector; expected a tile of two dimensions";
+  int64_t columns = ring.chunks() * 64;
+  int64_t ringDepth = getTransposed() ? ring.rows() : columns, ringWidth = getTransposed() ? columns : ring.rows();
+  if (ringDepth < depth || ringWidth < n)
+    return emitOpError() << "takes " << depth << " x " << n << " of a tile that is " << ringDepth << " x " << ringWidth;
+  return success();
+}
+
 LogicalResult PackOp::verify() {
   if (getFragment().getType().getWidth() != getOperand().getType().getWidth() || !getFragment().getType().getElement().isF32())
     return emitOpError() << "packs " << getFragment().getType() << " into " << getOperand().getType() << "; expected an f32 fragment of the same width";

@@ -122,10 +122,10 @@ private:
   LogicalResult stands(Operation &op) {
     bool produces = bool(op.getParentOfType<device::ProducerOp>());
     bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::DrawOp, device::RetireOp>(op);
-    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
+    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
     if (produces ? ofConsumers : ofProducer)
       return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";
-    if (underWarps && isa<device::MultiplyOp, device::TurnOp>(op))
+    if (underWarps && isa<device::MultiplyOp, device::IsolateOp, device::TurnOp>(op))
       return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps of a warpgroup must come here";
     return success();
   }

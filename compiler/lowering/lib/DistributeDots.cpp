@@ -80,12 +80,42 @@ LogicalResult Distributor::writeRescale(const Accumulation &accumulation) {
   return success();
 }
 
+/// Does the mask do more than end the axis, past which copies are filled with 0?
+static bool hides(tile::MaskOp mask, StringRef foldAxis) {
+  auto axes = tile::axesOf(mask.getResult());
+  for (auto [plane, rest] : llvm::enumerate(mask.getRest())) {
+    auto difference = rest.getDefiningOp<arith::SubIOp>();
+    auto extent = difference ? difference.getRhs().getDefiningOp<device::ExtentOp>() : device::ExtentOp();
+    bool ends = extent && extent.getAxis() == foldAxis && matchPattern(difference.getLhs(), m_One());
+    for (auto [i, axis] : llvm::enumerate(axes))
+      ends &= mask.getCoefficients()[plane * axes.size() + i] == (axis.getValue() == foldAxis ? 1 : 0);
+    if (!ends)
+      return true;
+  }
+  return false;
+}
+
+/// May weights of this step be 0 because a mask of the program says so?
+static bool hidesElements(Block &step, StringAttr foldAxis) {
+  auto range = step.getParentOp()->getAttrOfType<StringAttr>("tile.range");
+  if (!foldAxis || (range && range.getValue() == "full"))
+    return false;
+  for (Operation &op : step) {
+    if (op.hasAttr("tile.fold"))
+      break;                                       // the loops that follow a first step
+    WalkResult found = op.walk([&](tile::MaskOp mask) { return hides(mask, foldAxis.getValue()) ? WalkResult::interrupt() : WalkResult::advance(); });
+    if (found.wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
 LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   constexpr int64_t deepest = 16;             // elements that one instruction contracts
   Location loc = event.ops.front()->getLoc();
   Block *written = b.getInsertionBlock();
   struct Issue {
-    Value accumulator, left, leftCursor;
+    Value accumulator, left, leftCursor, weights;   // weights: what the left operand is rounded from
     device::TileOp right;
     int64_t depth;
     bool transposed, accumulate;
@@ -113,7 +143,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
       return axes.size() == 2 && axes[1].getValue() == dot.getAxis() ? 1 : 0;
     };
     int64_t length = cast<RankedTensorType>(left.getType()).getDimSize(contracted(left));
-    Issue issue{{}, {}, {}, rightTile, (length + deepest - 1) / deepest * deepest, false, moment == Moment::dots1};
+    Issue issue{{}, {}, {}, {}, rightTile, (length + deepest - 1) / deepest * deepest, false, moment == Moment::dots1};
     auto rightRing = cast<device::RingType>(rightTile.getRing().getType());
     int64_t n = cast<RankedTensorType>(dot.getType()).getNumElements() / int64_t(kernel.getWidth());
     issue.transposed = rightTile.getColumns() != dot.getAxis();
@@ -147,6 +177,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
         operand = operandPool[place];
       }
       issue.left = operand;
+      issue.weights = registers.lookup(source);
     }
     if (moment == Moment::dots1) {
       auto accumulation = accumulationOf(dot);
@@ -164,13 +195,31 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
     held.push_back(issue.accumulator);
     issues.push_back(issue);
   }
-  for (auto &[source, operand] : packed) {
-    device::PackOp::create(b, loc, registers.lookup(source), operand);
-    held.push_back(operand);
-  }
+  auto pack = [&] {
+    for (auto &[source, operand] : packed) {
+      device::PackOp::create(b, loc, registers.lookup(source), operand);
+      held.push_back(operand);
+    }
+  };
+  const bool isolates = moment == Moment::dots1 && hidesElements(*frames.back().block, foldAxis);
+  if (!isolates)
+    pack();
   for (const Accumulation &accumulation : accumulations)
     if (failed(writeRescale(accumulation)))
       return failure();
+  if (isolates) {
+    // The last dot of a tile clears it; a tile that a dot of tiles reads as well stays.
+    auto sharesTile = [](const Issue &one, const Issue &other) { return device::TileOp(one.right).getCursor() == device::TileOp(other.right).getCursor() && device::TileOp(one.right).getRing() == device::TileOp(other.right).getRing(); };
+    for (auto [i, issue] : llvm::enumerate(issues)) {
+      if (llvm::any_of(issues, [&](const Issue &other) { return !other.weights && sharesTile(issue, other); }))
+        continue;
+      bool keep = llvm::any_of(ArrayRef(issues).drop_front(i + 1), [&](const Issue &later) { return sharesTile(issue, later); });
+      device::TileOp right = issue.right;
+      device::IsolateOp::create(b, loc, issue.accumulator, issue.weights, scalars.lookupOrDefault(right.getRing()), scalars.lookupOrDefault(right.getCursor()), b.getI64IntegerAttr(issue.depth),
+                                issue.transposed ? b.getUnitAttr() : UnitAttr(), keep ? b.getUnitAttr() : UnitAttr());
+    }
+    pack();
+  }
   Operation *lastWork = b.getInsertionPoint() == written->begin() ? nullptr : &*std::prev(b.getInsertionPoint());
   await(moment);
   device::FenceOp::create(b, loc, held);

@@ -91,7 +91,10 @@ private:
         shared.insert(release.getCursor());
     if (shared.empty())
       return;
-    for (Operation *op : step.dots1)
+    SmallVector<Operation *> readers(step.dots1);
+    for (auto isolate : pick<device::IsolateOp>(step.work))
+      readers.push_back(isolate);
+    for (Operation *op : readers)
       for (OpOperand &operand : op->getOpOperands())
         if (shared.contains(operand.get()))
           operand.set(trailingOf(operand.get()));

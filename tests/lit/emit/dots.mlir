@@ -36,6 +36,7 @@ device.kernel @dots "sm90a" items "q" 128 of [] {
     %ac = device.cursor "A" on %Ab phase 0 : !device.barriers<1>
     %bc = device.cursor "B" on %Bb phase 0 : !device.barriers<2>
     %cc = device.cursor "C" on %Cb phase 0 : !device.barriers<2>
+    %ct = device.cursor "C_back" on %Cb phase 0 trailing : !device.barriers<2>
     // CHECK:      float s[48];   // 96 columns
     // CHECK-NEXT: u32 s_16[24];   // 96 columns, two elements a register
     // CHECK-NEXT: float acc[20];   // 40 columns
@@ -63,5 +64,13 @@ device.kernel @dots "sm90a" items "q" 128 of [] {
     device.multiply %s, %As at %ac, %Bs at %bc depth 80 : !device.fragment<96 x f32>, !device.ring<1 x [128, 80] f16>, !device.ring<2 x [96, 80] f16>
     device.wait 1
     device.repeat %s, %As at %ac, %Bs at %bc depth 80 : !device.fragment<96 x f32>, !device.ring<1 x [128, 80] f16>, !device.ring<2 x [96, 80] f16>
+    // CHECK-NEXT: mbar_wait(sb + C_FULL + 8 * C_slot, C_phase);
+    // CHECK-NEXT: isolate<F16, true, 96, 1, 2, true>(acc, s, sb + C_AT + C_slot * C_BYTES, cw, warp, lane);
+    // CHECK-NEXT: isolate<F16, true, 96, 1, 2, false>(acc, s, sb + C_AT + C_back_slot * C_BYTES, cw, warp, lane);
+    // CHECK-NEXT: __syncwarp();
+    // CHECK-NEXT: if (lane == 0) mbar_arrive(sb + C_EMPTY + 8 * C_back_slot);
+    device.isolate %acc, %s, %Cs at %cc depth 96 transposed keep : !device.fragment<40 x f32>, !device.fragment<96 x f32>, !device.ring<2 x [96, 40] f16>
+    device.isolate %acc, %s, %Cs at %ct depth 96 transposed : !device.fragment<40 x f32>, !device.fragment<96 x f32>, !device.ring<2 x [96, 40] f16>
+    device.release %ct
   }
 }

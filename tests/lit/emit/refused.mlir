@@ -59,3 +59,17 @@ device.kernel @wide "sm90a" items "q" 64 of [] {
   device.consumers 1 registers 0 {
   }
 }
+
+// -----
+
+device.kernel @narrow "sm90a" items "q" 64 of [] {
+  %Vs = device.ring "V" : !device.ring<2 x [64, 40] f16>
+  %Vb = device.barriers "V" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 0 {
+    %vc = device.cursor "V" on %Vb phase 0 : !device.barriers<2>
+    %s = device.registers "s" : !device.fragment<32 x f32>
+    %acc = device.registers "acc" : !device.fragment<40 x f32>
+    // expected-error @below {{contracts 64 elements with '!device.fragment<32 x f32>'; expected a multiple of 16, as wide as the weights are}}
+    device.isolate %acc, %s, %Vs at %vc depth 64 transposed : !device.fragment<40 x f32>, !device.fragment<32 x f32>, !device.ring<2 x [64, 40] f16>
+  }
+}

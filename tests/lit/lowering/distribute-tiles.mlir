@@ -99,16 +99,17 @@
 // CHECK: device.combine sum %[[WEIGHT]] into %{{.*}} lanes : f32, <f32>
 // CHECK-NEXT: device.set %[[WEIGHT]] in %[[S]]
 
-// The factor of the accumulated tile is a loop of its own, before the dot.
+// The factor of the accumulated tile is a loop of its own, before the dot. A step with a mask isolates what the mask may hide.
 // CHECK: device.release %[[WC]]
 // CHECK-NEXT: device.advance %[[WC]]
-// CHECK-NEXT: device.pack %[[S]] into %[[P]]
 // CHECK-NEXT: device.each_element 16 {
 // CHECK-NEXT: %[[SH:.*]] = device.get %[[SHRINK]]
 // CHECK-NEXT: %[[A:.*]] = device.get %[[ACC]]
 // CHECK-NEXT: %[[AS:.*]] = arith.mulf %[[A]], %[[SH]]
 // CHECK-NEXT: device.set %[[AS]] in %[[ACC]]
 // CHECK-NEXT: }
+// CHECK-NEXT: device.isolate %[[ACC]], %[[S]], %[[V]] at %[[VC]] depth 32 transposed :
+// CHECK-NEXT: device.pack %[[S]] into %[[P]]
 // CHECK-NEXT: device.await %[[VC]] {device.stage = 1 : i64}
 // CHECK-NEXT: device.fence %[[ACC]], %[[P]] : {{.*}} {device.stage = 1 : i64}
 // CHECK-NEXT: device.multiply %[[ACC]], %[[P]], %[[V]] at %[[VC]] depth 32 transposed accumulate {device.stage = 1 : i64}

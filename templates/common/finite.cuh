@@ -1,0 +1,95 @@
+// A weight of exactly 0 hides a row of the right operand, whatever that holds; in a product of matrices 0 times NaN or infinity is NaN.
+
+// Of a word of two 16-bit numbers: bits 15 and 31, set for those that are NaN or infinite.
+template <class T> DEV u32 not_finite(u32 word) {
+  const u32 exponent = T::kind == 0 ? 0x7f807f80 : 0x7c007c00, above = T::kind == 0 ? 0x00800080 : 0x04000400;
+  return ((word & exponent) + above) & 0x80008000;
+}
+
+// Two lowest bits of `plus` and of `minus` as numbers: 1 where the one is set, 1024 where the other is.
+template <class T> DEV u32 signs_as_numbers(u32 plus, u32 minus) {
+  const u32 one = T::kind == 0 ? 0x3f80 : 0x3c00, many = T::kind == 0 ? 0x4480 : 0x6400;
+  return ((plus & 1) * one | (minus & 1) * many) | ((plus >> 1 & 1) * one | (minus >> 1 & 1) * many) << 16;
+}
+
+// Before acc += w . tile: adds what the tile's NaNs and infinities make of the rows that see them, that is, whose weight is not 0, and
+// sets them to 0 in the tile, for all warpgroups at once. The tile: CHUNKS chunks of ROWS rows; ROWS_CONTRACTED: its rows are contracted, else
+// its columns are. KEEP: it is left as it is, for further weights. Called by all warps of all WARPGROUPS, whose number `cw` is.
+template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int A, int W>
+DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int warp, int lane) {
+  constexpr int pieces = ROWS * CHUNKS * 8, own_barrier = 5, common_barrier = 9;   // 1..4 are turns
+  const int thread = (warp & 3) * 32 + lane;
+  u32 found = 0;
+#pragma unroll 4
+  for (int i = thread; i < pieces; i += 128) {
+    u32 x[4];
+    ld_shared_v4(tile + 16 * i, x);
+    found |= not_finite<T>(x[0]) | not_finite<T>(x[1]) | not_finite<T>(x[2]) | not_finite<T>(x[3]);
+  }
+  if (!bar_any(own_barrier + cw, 128, found != 0)) return;
+
+  // Bit i: the sign of w[i]. Byte kk is a lane's share of the left operand of step kk.
+  u64 plus[2] = {0, 0}, minus[2] = {0, 0};
+#pragma unroll
+  for (int i = 0; i < W; i++) {
+    plus[i / 64] |= (u64)(w[i] > 0.f) << (i % 64);
+    minus[i / 64] |= (u64)(w[i] < 0.f) << (i % 64);
+  }
+  // Bit i: whether +inf, and whether -inf is added to acc[i]; both make NaN.
+  u64 rises[2] = {0, 0}, falls[2] = {0, 0};
+  const u32 infinity = T::kind == 0 ? 0x7f80 : 0x7c00, one = T::kind == 0 ? 0x3f80 : 0x3c00;
+#pragma unroll 1
+  for (int kind = 0; kind < 3; kind++) {   // +inf, -inf, NaN
+#pragma unroll 1
+    for (int j = 0; j < A / 4; j++) {
+      float count[4] = {0.f, 0.f, 0.f, 0.f};   // of elements of this kind, by the sign of their weights
+      const int e = 8 * j + (lane >> 2);
+#pragma unroll 1
+      for (int kk = 0; kk < W / 8; kk++) {
+        u32 p = (u32)((kk < 8 ? plus[0] : plus[1]) >> (8 * (kk & 7))), m = (u32)((kk < 8 ? minus[0] : minus[1]) >> (8 * (kk & 7)));
+        u32 a[4], b[2] = {0, 0};
+#pragma unroll
+        for (int i = 0; i < 4; i++) a[i] = signs_as_numbers<T>(p >> (2 * i), m >> (2 * i));
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+          const int k = 16 * kk + 2 * (lane & 3) + 8 * (i >> 1) + (i & 1), row = ROWS_CONTRACTED ? k : e, column = ROWS_CONTRACTED ? e : k;
+          const u32 x = ld_shared_u16(tile + (column >> 6) * (ROWS * 128) + row * 128 + ((((column & 63) >> 3) ^ (row & 7)) << 4) + (column & 7) * 2);
+          const bool is = kind == 0 ? x == infinity : kind == 1 ? x == (infinity | 0x8000) : (x & 0x7fff) > infinity;
+          b[i >> 1] |= (is ? one : 0) << (16 * (i & 1));
+        }
+        if (T::kind == 0) mma_bf16_16816(count, a, b); else mma_f16_16816(count, a, b);
+      }
+      u32 up = 0, down = 0;
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const int n = (int)count[i];
+        const bool same = (n & 1023) != 0, opposite = n >= 1024, nan = kind == 2 && n != 0;
+        up |= (u32)(nan || (kind == 0 ? same : kind == 1 && opposite)) << i;
+        down |= (u32)(nan || (kind == 0 ? opposite : kind == 1 && same)) << i;
+      }
+      if (j < 16) {
+        rises[0] |= (u64)up << (4 * j); falls[0] |= (u64)down << (4 * j);
+      } else {
+        rises[1] |= (u64)up << (4 * (j - 16)); falls[1] |= (u64)down << (4 * (j - 16));
+      }
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < A; i++) {
+    if (rises[i / 64] >> (i % 64) & 1) acc[i] -= neg_inf();
+    if (falls[i / 64] >> (i % 64) & 1) acc[i] += neg_inf();
+  }
+  if (KEEP) return;
+
+  bar_sync(common_barrier, 128 * WARPGROUPS);
+#pragma unroll 1
+  for (int i = cw * 128 + thread; i < pieces; i += 128 * WARPGROUPS) {
+    u32 x[4];
+    ld_shared_v4(tile + 16 * i, x);
+#pragma unroll
+    for (int n = 0; n < 4; n++) x[n] &= ~((not_finite<T>(x[n]) >> 15) * 0xffff);
+    st_shared_v4(tile + 16 * i, x[0], x[1], x[2], x[3]);
+  }
+  fence_async_proxy();
+  bar_sync(common_barrier, 128 * WARPGROUPS);
+}
