@@ -11,19 +11,23 @@ using namespace mlir;
 
 namespace tw {
 
-std::vector<Phase> tilePhases(const Schedule &schedule, bool foldExponents) {
+std::vector<Phase> tilePhases(const Schedule &schedule, bool foldExponents, bool explain) {
   LinearFormsOptions forms;
   forms.foldExponents = foldExponents;
+  BoundFoldsOptions bounds;
+  bounds.explain = explain;
+  HoldStabiliserOptions hold;
+  hold.explain = explain;
   std::vector<Phase> phases = {
       {"simplify", [](OpPassManager &pm) { pm.addPass(createCanonicalizerPass()); pm.addPass(createCSEPass()); }},
       {"form-masks", [](OpPassManager &pm) { pm.addPass(createFormMasks()); }},
       {"linear-forms", [=](OpPassManager &pm) { pm.addPass(createLinearForms(forms)); pm.addPass(createCSEPass()); }},
       {"neutral-masks", [](OpPassManager &pm) { pm.addPass(createNeutralMasks()); }},
       {"assign-stages", [](OpPassManager &pm) { pm.addPass(createAssignStages()); }},
-      {"bound-folds", [](OpPassManager &pm) { pm.addPass(createBoundFolds()); }},
+      {"bound-folds", [=](OpPassManager &pm) { pm.addPass(createBoundFolds(bounds)); }},
   };
   if (schedule.stabilised)
-    phases.push_back({"hold-stabiliser", [](OpPassManager &pm) { pm.addPass(createHoldStabiliser()); }});
+    phases.push_back({"hold-stabiliser", [=](OpPassManager &pm) { pm.addPass(createHoldStabiliser(hold)); }});
   phases.push_back({"tile", [](OpPassManager &pm) { pm.addPass(createDropStabilisers()); pm.addPass(createCanonicalizerPass()); pm.addPass(createCSEPass()); }});
   return phases;
 }
@@ -35,7 +39,7 @@ std::string textOf(ModuleOp module) {
 }
 
 Compilation::Compilation(const Program &program, const Schedule &schedule, const CompileOptions &options)
-    : program(program), schedule(schedule), options(options), context(MLIRContext::Threading::DISABLED), refusals(context) {
+    : program(program), schedule(schedule), options(options), context(MLIRContext::Threading::DISABLED), refusals(context, options.onRemark) {
   verify(program);
   roles = rolesOf(program, schedule.block);
   checkSchedule();

@@ -18,8 +18,9 @@ struct Phase {
   bool ofModule = false;   // its passes run on the module, not on each kernel
 };
 
-/// From what the importer makes to the tile module that every target lowers. `foldExponents`: see tile-linear-forms.
-std::vector<Phase> tilePhases(const Schedule &schedule, bool foldExponents);
+/// From what the importer makes to the tile module that every target lowers. `foldExponents`: see tile-linear-forms. `explain`: passes
+/// remark on their choices.
+std::vector<Phase> tilePhases(const Schedule &schedule, bool foldExponents, bool explain);
 
 std::string textOf(mlir::ModuleOp module);
 

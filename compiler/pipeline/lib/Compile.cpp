@@ -41,7 +41,7 @@ Artifact compileHost(const Program &program, const Schedule &schedule, const Com
   Compilation compilation(program, schedule, options);
   Artifact artifact;
   addFacts(artifact, program, compilation.roles, schedule);
-  compilation.run(tilePhases(schedule, false));   // a CPU has the time to be right near the lowest number
+  compilation.run(tilePhases(schedule, false, bool(options.onRemark)));   // a CPU has the time to be right near the lowest number
   artifact.limit = std::min(artifact.limit, compilation.limit());
   artifact.heaviestLast = compilation.heaviestLast();
   compilation.run(hostPhases(schedule, target));
@@ -63,12 +63,11 @@ Artifact compileHost(const Program &program, const Schedule &schedule, const Com
   return artifact;
 }
 
-std::string emitText(const Program &program, const Schedule &schedule, const Target &target, Emit what) {
+std::string emitText(const Program &program, const Schedule &schedule, const Target &target, Emit what, const CompileOptions &options) {
   if (what == Emit::program)
     return print(program);
-  const CompileOptions quiet;
-  Compilation compilation(program, schedule, quiet);
-  compilation.run(tilePhases(schedule, !target.isHost()));
+  Compilation compilation(program, schedule, options);
+  compilation.run(tilePhases(schedule, !target.isHost(), bool(options.onRemark)));
   if (what == Emit::host)
     compilation.run(hostPhases(schedule, findTarget("host")));
   if (what == Emit::device)

@@ -63,8 +63,10 @@ static void requireWidths(Artifact &artifact) {
     }
 }
 
+bool hasCode(const Target &target) { return target.isHost() || target.arch == "sm90a"; }
+
 Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options) {
-  if (target.arch != "sm90a")
+  if (target.isHost() || !hasCode(target))
     throw CompileError(fmt::format("there is no code generator for {} ({}) yet; take h100, h200 or host", target.title, target.arch));
   if (options.onStage)
     options.onStage({"program", ".txt", print(program, Locations::print)});
@@ -72,7 +74,7 @@ Artifact compileDevice(const Program &program, const Schedule &schedule, const T
   Artifact artifact;
   addFacts(artifact, program, compilation.roles, schedule);
   requireWidths(artifact);
-  compilation.run(tilePhases(schedule, true));
+  compilation.run(tilePhases(schedule, true, bool(options.onRemark)));
   artifact.limit = std::min(artifact.limit, compilation.limit());
   artifact.heaviestLast = compilation.heaviestLast();
   compilation.run(devicePhases(schedule, target));

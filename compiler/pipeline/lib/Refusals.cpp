@@ -17,8 +17,12 @@ std::optional<Location> lineOf(mlir::Location where) {
 }
 } // namespace
 
-Refusals::Refusals(mlir::MLIRContext &context)
-    : handler(&context, [this](mlir::Diagnostic &diagnostic) {
+Refusals::Refusals(mlir::MLIRContext &context, const std::function<void(const Diagnostic &)> &onRemark)
+    : handler(&context, [this, onRemark](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark && onRemark) {
+          onRemark({lineOf(diagnostic.getLocation()).value_or(Location()), diagnostic.str(), {}});
+          return mlir::success();
+        }
         if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
           return mlir::failure();
         text += (text.empty() ? "" : "\n") + diagnostic.str();

@@ -3,15 +3,16 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "tilewright/dsl/Diagnostic.h"
+#include <functional>
 #include <optional>
 #include <string>
 
 namespace tw {
 
-/// Collects errors of a context. Remarks and warnings pass on to whoever listened before.
+/// Collects errors of a context. Remarks go to `onRemark` where it is set; else they, and warnings, pass on to whoever listened before.
 class Refusals {
 public:
-  explicit Refusals(mlir::MLIRContext &context);
+  Refusals(mlir::MLIRContext &context, const std::function<void(const Diagnostic &)> &onRemark);
   /// Throws what was collected: a ProgramError at the user's line where an error has one, else a
   /// CompileError. `otherwise` is the message where nothing was said.
   [[noreturn]] void raise(const std::string &otherwise) const;

@@ -160,9 +160,9 @@ void Fold::bound(bool explain) {
       continue;
     auto remark = mask.emitRemark();
     if (change)
-      remark << "does not bound the fold over \"" << axis << "\": in a tile that it excludes wholly, " << *change;
+      remark << "the mask does not bound the fold over \"" << axis << "\": in a tile that it excludes wholly, " << *change;
     else
-      remark << "bounds the fold over \"" << axis << "\"";
+      remark << "the mask bounds the fold over \"" << axis << "\"";
     if (!moves)
       remark << "; its half planes change in the loop, so no tile is known to be full";
   }
@@ -208,7 +208,7 @@ struct BoundFolds : impl::BoundFoldsBase<BoundFolds> {
       Fold fold(loop, loop->getAttrOfType<StringAttr>(foldAxisAttr).getValue(), builder);
       if (auto obstacle = fold.obstacle()) {
         if (explain)
-          loop.emitRemark() << "is not bounded: " << *obstacle;
+          loop.emitRemark() << "the fold over \"" << loop->getAttrOfType<StringAttr>(foldAxisAttr).getValue() << "\" is not bounded: " << *obstacle;
         continue;
       }
       fold.bound(explain);

@@ -1,14 +1,13 @@
 // build(): in memory, else from the cache, else compiled; one build a key, however many threads ask.
-#include "AssembleDevice.h"
 #include "BuildKey.h"
+#include "BuildLog.h"
+#include "CompileRequest.h"
 #include "Dump.h"
 #include "Say.h"
 #include "SharedStore.h"
 #include "State.h"
-#include "tilewright/emit/EmitCuda.h"
-#include "tilewright/pipeline/Compile.h"
-#include "tilewright/schedule/Target.h"
 #include <atomic>
+#include <chrono>
 #include <fmt/format.h>
 #include <future>
 #include <mutex>
@@ -102,29 +101,17 @@ Built fromCache(cache::Store &store, const Request &request) {
   }
 }
 
-/// Code for the CPU, or for a GPU by way of its text.
-Artifact compiled(const Program &program, const Request &request) {
-  const auto dump = dumpOf(program.name, request.scheduleText, request.key.hex());
-  CompileOptions options;
-  if (dump)
-    options.onStage = [&dump](const Stage &stage) { dump(stage); };   // it counts: no copy may
-  const Target &target = findTarget(request.target);
-  if (target.isHost())
-    return compileHost(program, request.schedule, options);
-  Artifact artifact = compileDevice(program, request.schedule, target, options);
-  assembleDevice(artifact, assembledText(artifact), options.onStage);
-  return artifact;
-}
-
 Built make(const Program &program, const BuildOptions &options, const Request &request) {
   std::shared_ptr<cache::Store> store = options.useCache ? sharedStore() : nullptr;
+  const auto start = std::chrono::steady_clock::now();
   // Stages are made by compiling only.
   if (store && !dumps())
     if (Built built = fromCache(*store, request)) {
       ++counters.loaded;
+      logLoaded(built->artifact, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       return built;
     }
-  Artifact artifact = compiled(program, request);
+  Artifact artifact = compileRequest(program, request);
   const std::string bytes = store ? serialise(artifact) : "";
   const cache::Facts facts{{"program", artifact.program}, {"target", artifact.target}, {"schedule", artifact.schedule}};
   Built built = Kernel::State::load(std::move(artifact), request.inner, request.key.hex());

@@ -80,9 +80,9 @@ cache::Digest keyOf(const KeyParts &parts) {
   return hasher.finish();
 }
 
-Request complete(const Program &program, const BuildOptions &options) {
+Request complete(const Program &program, const BuildOptions &options, Assembly assembly) {
   const Target &target = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
-  if (!target.isHost() && target.arch != "sm90a")
+  if (!hasCode(target))
     throw std::invalid_argument(fmt::format("target '{}' ({}) has no code generator yet, so no kernel can be built for it; build for 'host', this machine's CPU, for 'h100' or for 'h200', or look at "
                                             "what is made for {} so far: tilewright compile VARIANT --target {} --emit tile",
                                             target.name, target.title, target.name, target.name));
@@ -99,7 +99,8 @@ Request complete(const Program &program, const BuildOptions &options) {
   request.scheduleText = print(request.schedule);
   request.target = target.name;
   // What assembles: this processor's LLVM, or NVRTC with the templates.
-  const std::string assembler = target.isHost() ? processor() : assemblerText(target.arch) + " " + std::string(templatesDigest());
+  const std::string assembler =
+      assembly == Assembly::none ? "text" : target.isHost() ? processor() : assemblerText(target.arch) + " " + std::string(templatesDigest());
   request.key = keyOf({print(program), request.scheduleText, target.name, assembler, compilerDigest(), request.inner});
   return request;
 }

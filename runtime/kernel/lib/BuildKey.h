@@ -27,8 +27,11 @@ struct KeyParts {
 };
 [[nodiscard]] cache::Digest keyOf(const KeyParts &parts);
 
+/// What becomes machine code of a kernel. A GPU's text needs none, so no NVRTC is looked for.
+enum class Assembly { ofTarget, none };
+
 /// Checks the program and the options, chooses the schedule where none is given, and makes the key. Throws as build() does.
-[[nodiscard]] Request complete(const Program &program, const BuildOptions &options);
+[[nodiscard]] Request complete(const Program &program, const BuildOptions &options, Assembly assembly = Assembly::ofTarget);
 
 /// Bytes that differ wherever the results of `complete` may differ in this process, made much more quickly.
 [[nodiscard]] std::string quickKey(const Program &program, const BuildOptions &options);

@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/artifact/Artifact.h"
 #include "tilewright/artifact/CompileError.h"
+#include "tilewright/dsl/Diagnostic.h"
 #include "tilewright/dsl/Program.h"
 #include "tilewright/dsl/Schedule.h"
 #include <functional>
@@ -22,6 +23,9 @@ struct Stage {
 struct CompileOptions {
   /// Called with every stage in order; texts are made only if it is set.
   std::function<void(const Stage &)> onStage = {};
+  /// Called with what passes say of their choices, at the user's lines: why a mask does not bound a fold, why no tile is known to be
+  /// full, why a fold keeps to exact steps. Passes explain themselves only if it is set.
+  std::function<void(const Diagnostic &)> onRemark = {};
 };
 
 /// How far a compilation goes.
@@ -32,6 +36,9 @@ enum class Emit {
   device     // the program of one thread block of a GPU
 };
 
+/// Whether kernels can be compiled for the target: this machine's CPU, and GPUs of compute capability 9.0.
+[[nodiscard]] bool hasCode(const Target &target);
+
 /// Compiles for the CPU of this machine (target "host"). Throws ProgramError at the user's line, CompileError, and
 /// std::invalid_argument for a schedule that names unknown axes.
 [[nodiscard]] Artifact compileHost(const Program &program, const Schedule &schedule, const CompileOptions &options = {});
@@ -41,7 +48,7 @@ enum class Emit {
 [[nodiscard]] Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options = {});
 
 /// The text of one stage on the way to a target (without one: to the CPU). `program` needs no schedule.
-[[nodiscard]] std::string emitText(const Program &program, const Schedule &schedule, const Target &target, Emit what);
+[[nodiscard]] std::string emitText(const Program &program, const Schedule &schedule, const Target &target, Emit what, const CompileOptions &options = {});
 [[nodiscard]] std::string emitText(const Program &program, const Schedule &schedule, Emit what);
 
 /// What must hold at launch, as data: so that lengths known earlier can be checked earlier. Throws ProgramError for a
