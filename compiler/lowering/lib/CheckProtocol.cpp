@@ -97,7 +97,13 @@ private:
         .Case([&](device::AdvanceOp advance) { return state.slots.advance(advance); })
         .Case([&](device::ReleaseOp release) -> LogicalResult {
           auto slot = state.slots.release(release);
-          return failed(slot) ? failure() : state.dots.release(release, *slot);
+          return failed(slot) ? failure() : state.dots.leaveSlot(release, *slot, "gives back");
+        })
+        .Case([&](device::IsolateOp isolate) -> LogicalResult {
+          auto slot = state.slots.read(isolate, isolate.getRing(), isolate.getCursor(), true);
+          if (failed(slot) || failed(state.dots.leaveSlot(isolate, *slot, "changes")))
+            return failure();
+          return state.dots.touch(isolate);
         })
         .Case([&](device::ReadPostOp read) -> LogicalResult { return state.slots.read(read, read.getMailbox(), read.getCursor()); })
         .Case([&](device::LoadColumnOp load) -> LogicalResult { return state.slots.read(load, load.getRing(), load.getCursor()); })

@@ -45,8 +45,8 @@ public:
   mlir::LogicalResult advance(device::AdvanceOp op);
   /// The slot that is given back.
   mlir::FailureOr<Slot> release(device::ReleaseOp op);
-  /// The slot that is read of a ring or mailbox.
-  mlir::FailureOr<Slot> read(mlir::Operation *op, mlir::Value memory, mlir::Value cursor);
+  /// The slot that is read of a ring or mailbox; `waits`: the operation waits for it by itself.
+  mlir::FailureOr<Slot> read(mlir::Operation *op, mlir::Value memory, mlir::Value cursor, bool waits = false);
 
   /// On a path where `condition` holds, slots that were released under it are, and those released under its opposite are not.
   void assume(Condition condition);
@@ -84,7 +84,8 @@ public:
   mlir::LogicalResult fence(device::FenceOp op);
   /// Any other operation on registers.
   mlir::LogicalResult touch(mlir::Operation *op);
-  mlir::LogicalResult release(device::ReleaseOp op, Slot slot) const;
+  /// Refuses an operation that `does` something to a slot which a dot in flight reads.
+  mlir::LogicalResult leaveSlot(mlir::Operation *op, Slot slot, llvm::StringRef does) const;
 
   /// A dot that is not waited for; null if there is none.
   device::MultiplyOp inFlight() const;

@@ -118,12 +118,12 @@ LogicalResult Dots::touch(Operation *op) {
   return success();
 }
 
-LogicalResult Dots::release(device::ReleaseOp op, Slot slot) const {
+LogicalResult Dots::leaveSlot(Operation *op, Slot slot, StringRef does) const {
   auto check = [&](const Group &group) -> LogicalResult {
     for (device::MultiplyOp dot : group)
       for (const Slot &read : reads.lookup(dot))
         if (read.barriers == slot.barriers && read.number == slot.number) {
-          InFlightDiagnostic error = op.emitOpError() << "gives back a slot that a dot in flight reads; wait for it first";
+          InFlightDiagnostic error = op->emitOpError() << does << " a slot that a dot in flight reads; wait for it first";
           error.attachNote(dot.getLoc()) << "issued here";
           return error;
         }

@@ -174,14 +174,14 @@ LogicalResult Slots::await(device::AwaitOp op) {
   return success();
 }
 
-FailureOr<Slot> Slots::read(Operation *op, Value memory, Value cursor) {
+FailureOr<Slot> Slots::read(Operation *op, Value memory, Value cursor, bool waits) {
   Place &place = placeOf(cursor);
   Value barriers = place.cursor.getBarriers(), filled = wiring->filledUnder.lookup(memory);
   if (!filled)
     return op->emitOpError() << "reads " << memoryName(memory) << ", which the producer never fills", failure();
   if (filled != barriers)
     return op->emitOpError() << "reads " << memoryName(memory) << " at a cursor of barriers " << barriersName(barriers) << "; it is filled under " << barriersName(filled), failure();
-  bool reached = place.at == At::held;
+  bool reached = place.at == At::held || (waits && place.at == At::rest && behind(barriers) < cast<device::BarriersType>(barriers.getType()).getSlots());
   if (place.cursor.getTrailing()) {
     const Place *leading = find(wiring->leading.lookup(barriers));
     reached = place.at == At::rest && (behind(barriers) > 0 || (leading && leading->at == At::held));

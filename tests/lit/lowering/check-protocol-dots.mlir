@@ -226,6 +226,42 @@ device.kernel @in_flight_slot "sm90a" items "q" 64 of [] {
 
 // -----
 
+device.kernel @in_flight_changed "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %n = device.extent "k"
+  %K = device.tensor_map "K" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %Ks = device.ring "K" : !device.ring<2 x [64, 64] bf16>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %kc = device.cursor "K" on %Kb phase 1 : !device.barriers<2>
+    scf.for %k0 = %c0 to %n step %c64 : i32 {
+      device.acquire %kc bytes 8192
+      device.copy %K[%c0, %k0] to %Ks at %kc : !device.ring<2 x [64, 64] bf16>
+      device.advance %kc
+    }
+  }
+  device.consumers 1 registers 0 {
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    %s = device.registers "s" : !device.fragment<64 x f32>
+    %t = device.registers "t" : !device.fragment<64 x f32>
+    %other = device.registers "other" : !device.fragment<64 x f32>
+    %p = device.registers "p" : !device.operand<64 x bf16>
+    device.await %kc
+    device.fence %s, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+    // expected-note @below {{issued here}}
+    device.multiply %s, %p, %Ks at %kc depth 64 : !device.fragment<64 x f32>, !device.operand<64 x bf16>, !device.ring<2 x [64, 64] bf16>
+    device.commit
+    // expected-error @below {{changes a slot that a dot in flight reads; wait for it first}}
+    device.isolate %other, %t, %Ks at %kc depth 64 transposed : !device.fragment<64 x f32>, !device.fragment<64 x f32>, !device.ring<2 x [64, 64] bf16>
+    device.wait 0 %s, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+    device.release %kc
+    device.advance %kc
+  }
+}
+
+// -----
+
 device.kernel @wait_too_little "sm90a" items "q" 64 of [] {
   %c0 = arith.constant 0 : i32
   %c64 = arith.constant 64 : i32

@@ -207,6 +207,33 @@ device.kernel @read_late "sm90a" items "q" 64 of [] {
 
 // -----
 
+device.kernel @isolated_late "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %n = device.extent "k"
+  %K = device.tensor_map "K" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %Ks = device.ring "K" : !device.ring<2 x [64, 64] bf16>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %kc = device.cursor "K" on %Kb phase 1 : !device.barriers<2>
+    scf.for %k0 = %c0 to %n step %c64 : i32 {
+      device.acquire %kc bytes 8192
+      device.copy %K[%c0, %k0] to %Ks at %kc : !device.ring<2 x [64, 64] bf16>
+      device.advance %kc
+    }
+  }
+  device.consumers 1 registers 0 {
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    %s = device.registers "s" : !device.fragment<64 x f32>
+    device.await %kc
+    device.release %kc
+    // expected-error @below {{reads ring "K" outside of await and release of cursor "K"}}
+    device.isolate %s, %s, %Ks at %kc depth 64 transposed : !device.fragment<64 x f32>, !device.fragment<64 x f32>, !device.ring<2 x [64, 64] bf16>
+  }
+}
+
+// -----
+
 device.kernel @other_barriers "sm90a" items "q" 64 of [] {
   %c0 = arith.constant 0 : i32
   %c64 = arith.constant 64 : i32
