@@ -108,7 +108,9 @@ device.kernel @"causal!" "sm90a" items "q" 64 of ["b"] {
     %v2 = arith.maxnumf %v1, %inf : f32
     %v3 = arith.maximumf %v, %v2 : f32
     device.fill %f with %v3 : !device.rows<f32>, f32
-    // CHECK: const float chosen = p.len_q < 3 ? (float)p.len_q : unpack_bf16_lo(pack_bf16(p.x, 0.f));
+    // CHECK: const float number = (float)p.len_q;
+    // CHECK-NEXT: const float wide = unpack_bf16_lo(pack_bf16(p.x, 0.f));
+    // CHECK-NEXT: f[0] = f[1] = p.len_q < 3 ? number : wide;
     %y = arith.cmpi slt, %n, %c3 : i32
     %y1 = arith.sitofp %n : i32 to f32
     %y2 = arith.truncf %x : f32 to bf16
