@@ -135,6 +135,21 @@ TEST_CASE("folds of every kind in the simulator") {
   right({programs::gemm(), {{"e", d}}, product, {{"Y", {t, d}}}, roundingOf(Type::bf16, double(v), double(v)), "v=64"});
 }
 
+TEST_CASE("vectors along the fold axis in the simulator") {
+  // L[t] = log Σ_v exp(X[t] · W[v] + c[v]), M[t] = Σ_v c[v] · [v ≤ t]: with dots of stage 0 alone, and Y[t, e] = Σ_v X[t, v] · W[v, e] beside N[t] = Σ_v c[v].
+  Axis t("t"), v("v"), d("d");
+  Tensor X("X", Type::bf16, 2), W("W", Type::bf16, 2), C("C", Type::f32, 1), L("L", Type::f32, 1);
+  Tile x = X(t, d);
+  auto [top, total] = fold(v, std::tuple{full(-infinity, {t}), full(0, {t})}, [&](Tile top, Tile total) {
+    Tile z = dot(x, W(v, d), over(d)) + C(v);
+    Tile next = max(top, max(z, over(v)));
+    return std::tuple{next, total * exp(top - next) + sum(exp(z - next), over(v))};
+  });
+  Program biased{"biased_log_sum_exp", {store(L, {t}, top + log(total))}};
+  Evaluation inputs{{{"X", randomArray({150, 64}, 1, Type::bf16, 0.3)}, {"W", randomArray({200, 64}, 2, Type::bf16)}, {"C", randomArray({200}, 3, Type::f32)}}, {}};
+  right({biased, {{"d", 64}}, inputs, {{"L", {150}}}, roundingOf(Type::f32, 64, 264), "v=32"});
+}
+
 TEST_CASE("held stabilisers in the simulator") {
   for (const char *name : {"plain", "causal", "causal+alibi+softcap(4)"})
     for (Type type : {Type::bf16, Type::f16}) {

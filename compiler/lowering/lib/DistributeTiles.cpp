@@ -36,12 +36,26 @@ LogicalResult Distributor::writeBlock(Block &block) {
   if (failed(planned))
     return failure();
   frames.push_back({&block, std::move(*planned)});
+  // Column vectors are waited for with the first dots and given back with the last ones; a step without those does it itself.
+  auto has = [&](Event::Kind kind) { return llvm::any_of(frames.back().plan.events, [&](const Event &event) { return event.kind == kind; }); };
+  const bool isStep = block.getParentOp()->hasAttr("tile.fold");
+  if (isStep && !has(Event::Kind::dots0))
+    await(Moment::work);
+  bool mustRelease = isStep && !has(Event::Kind::dots1) && !has(Event::Kind::attempt);
+  auto releaseVectors = [&] {
+    if (mustRelease)
+      release(Moment::work);
+    mustRelease = false;
+  };
   for (int i = 0; i < int(frames.back().plan.events.size()); ++i) {
     frames.back().now = i;
     Event event = frames.back().plan.events[std::size_t(i)];
+    if (event.kind == Event::Kind::control)
+      releaseVectors();
     if (failed(writeEvent(event)))
       return failure();
   }
+  releaseVectors();
   frames.back().now = INT_MAX;
   return success();
 }
