@@ -1,5 +1,6 @@
 #include "Check.h"
 #include "Output.h"
+#include "tilewright/dsl/Gallery.h"
 #include "tilewright/kernel/Elements.h"
 #include <algorithm>
 #include <cmath>
@@ -39,17 +40,56 @@ bool isByHead(const Problem &problem) {
   });
 }
 
-/// One batch and one head of keys with its queries' heads.
-Evaluation part(const Problem &problem, std::int64_t b, std::int64_t keyHead, std::int64_t group) {
+/// The inputs of `count` heads of queries that share a head of keys.
+Evaluation part(const Problem &problem, std::int64_t b, std::int64_t head, std::int64_t count) {
   Evaluation inputs = {{}, problem.inputs.scalars};
+  const std::int64_t keyHead = head / (problem.shape.h / problem.shape.hkv);
   for (const auto &[name, array] : problem.inputs.tensors)
     if (name == "slopes")
-      inputs.tensors[name] = slice(array, 0, keyHead * group, group);
+      inputs.tensors[name] = slice(array, 0, head, count);
     else {
       Array batch = slice(array, 0, b, 1);
-      inputs.tensors[name] = name == "Q" ? slice(batch, 1, keyHead * group, group) : slice(batch, 1, keyHead, 1);
+      inputs.tensors[name] = name == "Q" ? slice(batch, 1, head, count) : slice(batch, 1, keyHead, 1);
     }
   return inputs;
+}
+
+/// O and lse by a kernel for the CPU in float64: as far from the GPU's as a compiled kernel can be, and much quicker than evaluate().
+std::map<std::string, Array> compiledOracle(const Problem &problem) {
+  Problem exact{problem.variant, makeVariant(problem.variant, {.type = Type::f64, .lse = true}), Type::f64, problem.shape, problem.inputs};
+  BuildOptions options;
+  options.extents = {{"d", problem.shape.d}, {"e", problem.shape.dv}};
+  const Kernel kernel = build(exact.program, options);
+  const Memory memory(exact);
+  kernel.launch(memory.arguments());
+  return memory.outputs();
+}
+
+/// Multiplications that an oracle does for one head, were nothing masked.
+double work(const Shape &s) { return double(s.sq) * double(s.skv) * double(s.d + s.dv); }
+
+/// Takes a comparison of part of a tensor into that of the whole.
+void merge(Comparison &whole, const Comparison &part) {
+  if (whole.tensor.empty()) {
+    whole = part;
+    return;
+  }
+  // The root of a mean: parts are equally large.
+  whole.rmsError = std::sqrt((whole.rmsError * whole.rmsError * whole.parts + part.rmsError * part.rmsError) / (whole.parts + 1));
+  ++whole.parts;
+  whole.isRight &= part.isRight;
+  whole.maxError = std::max(whole.maxError, part.maxError);
+  whole.nans += part.nans;
+  whole.limited += part.limited;
+  if (whole.wrong.empty())
+    whole.wrong = part.wrong;
+  if (whole.worst.empty() || part.largestShare > whole.largestShare) {
+    whole.largestShare = part.largestShare;
+    whole.worst = part.worst;
+    whole.result = part.result;
+    whole.expected = part.expected;
+    whole.tolerance = part.tolerance;
+  }
 }
 
 /// What the tolerance of an element is made of.
@@ -141,7 +181,7 @@ std::map<std::string, Array> oracle(const Problem &problem, std::int64_t foldTil
   std::map<std::string, Array> outputs;
   for (std::int64_t b = 0; b < s.b; ++b)
     for (std::int64_t head = 0; head < s.hkv; ++head) {
-      Evaluation inputs = part(problem, b, head, s.h / s.hkv);
+      Evaluation inputs = part(problem, b, head * (s.h / s.hkv), s.h / s.hkv);
       inputs.foldTile = foldTile;
       for (auto &[name, array] : evaluate(problem.program, inputs)) {
         Array &whole = outputs[name];   // heads are next to each other, so the parts only need be appended
@@ -153,16 +193,55 @@ std::map<std::string, Array> oracle(const Problem &problem, std::int64_t foldTil
   return outputs;
 }
 
-Comparison compare(const Problem &problem, const std::string &tensor, const Array &result, const Array &expected) {
+bool Verdict::isRight() const {
+  return std::all_of(comparisons.begin(), comparisons.end(), [](const Comparison &c) { return c.isRight; });
+}
+
+Verdict checkAll(const Problem &problem, const std::map<std::string, Array> &outputs) {
+  Verdict verdict;
+  for (const auto &[name, expected] : oracle(problem))
+    verdict.comparisons.push_back(compare(problem, name, outputs.at(name), expected));
+  return verdict;
+}
+
+Verdict checkWithin(const Problem &problem, const std::map<std::string, Array> &outputs, const CheckBudget &budget) {
+  const Shape &s = problem.shape;
+  Verdict verdict;
+  verdict.pairs = s.b * s.h;
+  if (!isByHead(problem) || verdict.pairs == 0 || work(s) * double(verdict.pairs) <= budget.interpreted)
+    return checkAll(problem, outputs);
+  const std::int64_t count = std::min(verdict.pairs, std::clamp(static_cast<std::int64_t>(budget.compiled / work(s)), std::int64_t(1), budget.mostHeads));
+  Progress progress("float64");
+  std::map<std::string, Comparison> wholes;
+  for (std::int64_t i = 0; i < count; ++i) {
+    // The first, the last, and others evenly between them.
+    const std::int64_t pair = count == 1 ? verdict.pairs - 1 : i * (verdict.pairs - 1) / (count - 1), b = pair / s.h, h = pair % s.h;
+    verdict.heads.emplace_back(b, h);
+    const Problem one{problem.variant, problem.program, problem.type, {1, 1, 1, s.sq, s.skv, s.d, s.dv}, part(problem, b, h, 1)};
+    for (const auto &[name, expected] : compiledOracle(one))
+      merge(wholes[name], compare(one, name, slice(slice(outputs.at(name), 0, b, 1), 1, h, 1), expected, {b, h}));
+    progress.show(double(i + 1) / double(count));
+  }
+  for (auto &[name, whole] : wholes)
+    verdict.comparisons.push_back(std::move(whole));
+  return verdict;
+}
+
+Comparison compare(const Problem &problem, const std::string &tensor, const Array &result, const Array &expected, const Origin &origin) {
   Comparison c{tensor};
   c.isRight = true;
+  auto wholePlace = [&](std::vector<std::int64_t> index) {
+    index[0] += origin.b;
+    index[1] += origin.h;
+    return index;
+  };
   const Bounds bounds = boundsOf(problem);
   const Type type = tensor == "lse" ? (problem.type == Type::f64 ? Type::f64 : Type::f32) : problem.type;
   double squares = 0;
   std::int64_t finite = 0;
   auto wrong = [&](std::int64_t at, const std::string &what) {
     if (c.wrong.empty())
-      c.wrong = fmt::format("{} at [{}]: {}, expected {}", what, fmt::join(place(expected.shape, at), ", "), result.data[std::size_t(at)], expected.data[std::size_t(at)]);
+      c.wrong = fmt::format("{} at [{}]: {}, expected {}", what, fmt::join(wholePlace(place(expected.shape, at)), ", "), result.data[std::size_t(at)], expected.data[std::size_t(at)]);
     c.isRight = false;
   };
   if (result.shape != expected.shape || result.data.size() != expected.data.size()) {
@@ -197,7 +276,7 @@ Comparison compare(const Problem &problem, const std::string &tensor, const Arra
     const double share = tolerance > 0 ? error / tolerance : error > 0 ? INFINITY : 0;
     if (c.worst.empty() || share > c.largestShare) {
       c.largestShare = share;
-      c.worst = index;
+      c.worst = wholePlace(index);
       c.result = got;
       c.expected = want;
       c.tolerance = tolerance;

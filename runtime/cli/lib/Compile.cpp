@@ -5,6 +5,7 @@
 #include "tilewright/cuda/Nvrtc.h"
 #include "tilewright/dsl/Gallery.h"
 #include "tilewright/emit/EmitCuda.h"
+#include "tilewright/kernel/Log.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include <fmt/format.h>
@@ -29,18 +30,20 @@ std::string textOf(const Options &options, const Program &program, const Schedul
     return print(program);
   if (options.emit == "schedule")
     return print(schedule) + "\n";
+  CompileOptions compile;
+  compile.onRemark = remarkLog(program.name, target.name);
   if (options.emit == "tile")
-    return emitText(program, schedule, target, Emit::tile);
+    return emitText(program, schedule, target, Emit::tile, compile);
   if (options.emit == "host") {
     if (!target.isHost())
       throw std::invalid_argument(fmt::format("--emit host --target {}: the host code is what the CPU target makes; emit device, cuda, ptx or cubin for {}, or take --target host", target.name, target.title));
-    return emitText(program, schedule, Emit::host);
+    return emitText(program, schedule, target, Emit::host, compile);
   }
   if (target.isHost())
     throw std::invalid_argument(fmt::format("--emit {0} --target host: {0} is what a GPU target makes; emit host for this machine's CPU, or take --target h200", options.emit));
   if (options.emit == "device")
-    return emitText(program, schedule, target, Emit::device);
-  Artifact artifact = compileDevice(program, schedule, target);
+    return emitText(program, schedule, target, Emit::device, compile);
+  Artifact artifact = compileDevice(program, schedule, target, compile);
   if (options.emit == "cuda")
     return assembledText(artifact);
   const cuda::Assembly assembly = cuda::assemble(assembledText(artifact), artifact.program, {.arch = target.arch});

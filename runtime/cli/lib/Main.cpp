@@ -45,7 +45,8 @@ int dispatch(int argc, char **argv) {
   CLI::App program{"Tilewright: Halide for attention. Describe a variant, see its IR, run it.", "tilewright"};
   program.set_version_flag("--version", "tilewright " TILEWRIGHT_VERSION);
   program.footer("Exit status: 0 right, 1 a check failed, 2 bad input. Every command but opt takes --json, and --help, which is its manual.\n"
-                 "Environment: TILEWRIGHT_CACHE (folder of kernels, or off), TILEWRIGHT_THREADS, TILEWRIGHT_DUMP (folder for every stage of every build).");
+                 "Environment: TILEWRIGHT_CACHE (folder of kernels, or off), TILEWRIGHT_THREADS, TILEWRIGHT_DUMP (folder for every stage of every build),\n"
+                 "TILEWRIGHT_LOG=1 (lines on stderr that say how builds ended and why the compiler chose as it did), TILEWRIGHT_NVRTC, TILEWRIGHT_CUDA_DRIVER.");
   program.require_subcommand(0, 1);
   const std::vector<Command> commands{doctor(program), list(program), compile(program), run(program), cache(program), opt(program)};
   std::vector<std::string> names;

@@ -103,7 +103,7 @@ std::vector<std::int64_t> shapeOf(const Shape &s, const std::string &name) {
 }
 
 Problem randomProblem(const std::string &variant, Type type, const Shape &shape, std::uint64_t seed) {
-  Problem problem{makeVariant(variant, {.type = type, .lse = true}), type, shape, {}};
+  Problem problem{variant, makeVariant(variant, {.type = type, .lse = true}), type, shape, {}};
   Normal normal(seed);
   for (const auto &tensor : tensorsOf(problem.program)) {
     if (isStored(problem.program, tensor->name))
@@ -136,7 +136,7 @@ Problem filedProblem(const std::string &variant, std::optional<Type> type, const
     if (!isFloat(*type))
       throw std::invalid_argument(fmt::format("{} holds {}, no float; say what it is to be: --dtype f16, bf16, f32 or f64", files.q, q.type));
   }
-  Problem problem{makeVariant(variant, {.type = *type, .lse = true}), *type, {}, {}};
+  Problem problem{variant, makeVariant(variant, {.type = *type, .lse = true}), *type, {}, {}};
   std::vector<std::string> captures;
   for (const auto &tensor : tensorsOf(problem.program)) {
     if (isStored(problem.program, tensor->name))
@@ -190,6 +190,11 @@ Memory::Memory(const Problem &problem) {
     given.tensors[tensor->name] = {memory.get(), tensor->type, shape, {}};
   }
   given.scalars = problem.inputs.scalars;
+}
+
+std::size_t Memory::bytesOf(const std::string &tensor) const {
+  const TensorView &view = given.tensors.at(tensor);
+  return points(view.shape) * static_cast<std::size_t>(tw::bytes(view.type));
 }
 
 Array Memory::read(const std::string &tensor) const {

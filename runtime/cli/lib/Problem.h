@@ -12,6 +12,7 @@ namespace tw::cli {
 
 /// A program and inputs that are exactly representable in its tensors' types.
 struct Problem {
+  std::string variant;
   Program program;
   Type type = Type::bf16;
   Shape shape;
@@ -38,9 +39,12 @@ void spoilKeys(Problem &problem, const std::vector<std::int64_t> &keys);
 class Memory {
 public:
   explicit Memory(const Problem &problem);
-  [[nodiscard]] Arguments &arguments() { return given; }
+  [[nodiscard]] const Arguments &arguments() const { return given; }
+  [[nodiscard]] std::size_t bytesOf(const std::string &tensor) const;
   /// A stored tensor as numbers.
   [[nodiscard]] Array read(const std::string &tensor) const;
+  /// O and lse.
+  [[nodiscard]] std::map<std::string, Array> outputs() const { return {{"O", read("O")}, {"lse", read("lse")}}; }
 
 private:
   std::map<std::string, std::unique_ptr<std::byte[]>> bytes;

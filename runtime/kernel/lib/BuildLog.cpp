@@ -4,6 +4,8 @@
 #include "tilewright/schedule/Target.h"
 #include <cstdlib>
 #include <fmt/format.h>
+#include <memory>
+#include <set>
 #include <string_view>
 
 namespace tw {
@@ -33,8 +35,10 @@ bool logs() {
 std::function<void(const Diagnostic &)> remarkLog(const std::string &program, const std::string &target) {
   if (!logs())
     return {};
-  return [program, target](const Diagnostic &remark) {
-    say(fmt::format("{} for {}: {}{}", program, target, remark.where.line ? shortName(remark.where) + ": " : "", remark.message));
+  return [program, target, said = std::make_shared<std::set<std::string>>()](const Diagnostic &remark) {
+    const std::string line = fmt::format("{} for {}: {}{}", program, target, remark.where.line ? shortName(remark.where) + ": " : "", remark.message);
+    if (said->insert(line).second)   // a fold in several parts gives one reason for each
+      say(line);
   };
 }
 

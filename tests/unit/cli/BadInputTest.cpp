@@ -23,8 +23,8 @@ TEST_CASE("words that are unknown") {
         "tilewright run: variant 'casual': 'casual' is unknown; did you mean 'causal'?; known are plain, causal, window, softcap, alibi, gemma2, and combinations by +\n");
   CHECK(refusal("run causal+zebra" + shape) == "tilewright run: variant 'causal+zebra': 'zebra' is unknown; known are plain, causal, window, softcap, alibi, gemma2, and combinations by +\n");
   CHECK_THAT(refusal("compile causal --head-dim 64 --target h20"), Catch::StartsWith("tilewright compile: ") && Catch::Contains("h20") && Catch::Contains("h200"));
-  CHECK(refusal("compile causal --head-dim 64 --emit tiles") == "tilewright compile: --emit tiles: unknown; did you mean 'tile'?; expected one of program, schedule, tile, host\n");
-  CHECK(refusal("run causal" + shape + " --on gpu") == "tilewright run: --on gpu: unknown; did you mean 'cpu'?; expected one of cpu, evaluate\n");
+  CHECK(refusal("compile causal --head-dim 64 --emit tiles") == "tilewright compile: --emit tiles: unknown; did you mean 'tile'?; expected one of program, schedule, tile, host, device, cuda, ptx, cubin\n");
+  CHECK(refusal("run causal" + shape + " --on gpo") == "tilewright run: --on gpo: unknown; did you mean 'gpu'?; expected one of cpu, gpu, simulator, evaluate\n");
   CHECK(refusal("run causal" + shape + " --dtype f8") == "tilewright run: --dtype f8: unknown; expected one of f16, bf16, f32, f64\n");
   CHECK(refusal("run causal --shap 1,2") == "tilewright run: '--shap' is no option of it; did you mean '--shape'?; see tilewright run --help\n");
   CHECK(refusal("run causal plain" + shape) == "tilewright run: 'plain' is one word too many; see tilewright run --help\n");
@@ -54,10 +54,13 @@ TEST_CASE("what is missing or does not go together") {
   CHECK(refusal("run causal") == "tilewright run: give either --shape B,H,Hkv,Sq,Skv,D[,Dv] for random inputs, or --q, --k and --v for inputs from files\n");
   CHECK(refusal("run causal --q x.npy") == "tilewright run: --k is missing: inputs from files need --q, --k and --v\n");
   CHECK(refusal("run causal" + shape + " --capture slopes=x.npy") == "tilewright run: --capture goes with --q, --k and --v; with --shape all inputs are random\n");
-  CHECK(refusal("run causal" + shape + " --on evaluate --schedule 'block=q q=8 k=8 d=8 e=8'") == "tilewright run: --schedule goes with --on cpu; evaluate() takes none\n");
+  CHECK(refusal("run causal" + shape + " --on evaluate --schedule 'block=q q=8 k=8 d=8 e=8'") == "tilewright run: --schedule goes with --on cpu or gpu or simulator, not with --on evaluate; leave it out\n");
   CHECK(refusal("compile causal --emit tile") == "tilewright compile: --emit tile needs --head-dim D[,Dv]: a kernel is made for one head dim\n");
-  CHECK_THAT(refusal("compile causal --head-dim 64 --emit host --target h200"),
-             Catch::StartsWith("tilewright compile: --emit host --target h200: the host code is what the CPU target makes; NVIDIA H200 SXM has no code generator yet"));
+  CHECK(refusal("compile causal --head-dim 64 --emit host --target h200") ==
+        "tilewright compile: --emit host --target h200: the host code is what the CPU target makes; emit device, cuda, ptx or cubin for NVIDIA H200 SXM, or take --target host\n");
+  CHECK(refusal("run causal" + shape + " --target h200") == "tilewright run: --target goes with --on gpu or simulator, not with --on cpu; leave it out\n");
+  CHECK(refusal("run causal" + shape + " --settings 1") == "tilewright run: --settings goes with --on simulator, not with --on cpu; leave it out\n");
+  CHECK(refusal("run causal" + shape + " --on simulator --repeat 3") == "tilewright run: --repeat goes with --on cpu or gpu, not with --on simulator; leave it out\n");
   CHECK(refusal("run causal" + shape + " --scalar cap=3") == "tilewright run: program 'causal' has no scalar 'cap'; it has none\n");
 }
 

@@ -96,3 +96,23 @@ TEST_CASE("random inputs come again with the seed, rounded to the type") {
   CHECK(q(Type::f32, 1) != q(Type::bf16, 1));
   CHECK(randomProblem("alibi", Type::bf16, {1, 4, 1, 1, 1, 8, 8}, 1).inputs.tensors.at("slopes").data == std::vector<double>{0.25, 0.0625, 0.015625, 0.00390625});
 }
+
+TEST_CASE("beyond its budget a check takes a sample of heads, and finds what is wrong in them") {
+  const Problem problem = randomProblem("causal+alibi", Type::bf16, {2, 4, 2, 9, 11, 16, 8}, 1);
+  auto outputs = oracle(problem);
+  const CheckBudget all{1e9, 1, 8}, some{0, 3.5 * 9 * 11 * (16 + 8), 8};
+  CHECK(checkWithin(problem, outputs, all).heads.empty());
+  Verdict verdict = checkWithin(problem, outputs, some);
+  CHECK(verdict.isRight());
+  CHECK(verdict.pairs == 8);
+  CHECK(verdict.heads == std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {0, 3}, {1, 3}});
+  REQUIRE(verdict.comparisons.size() == 2);
+  CHECK(verdict.comparisons[0].maxError < 1e-6);   // one oracle against the other
+  outputs["O"].data[std::size_t((3 * 9 + 8) * 8 + 5)] += 1;   // [0, 3, 8, 5]
+  outputs["lse"].data[std::size_t(2 * 9)] += 1;               // [0, 2, 0]: not in the sample
+  verdict = checkWithin(problem, outputs, some);
+  CHECK_FALSE(verdict.isRight());
+  CHECK(verdict.comparisons[0].worst == std::vector<std::int64_t>{0, 3, 8, 5});
+  CHECK(verdict.comparisons[0].wrong.substr(0, 28) == "too far off at [0, 3, 8, 5]:");
+  CHECK(verdict.comparisons[1].isRight);
+}

@@ -1,0 +1,75 @@
+// `run --on simulator`: the kernel's own text, thread by thread, with nothing left to luck.
+#include "Run.h"
+#include "SimulatorCost.h"
+#include "Watch.h"
+#include "tilewright/artifact/Artifact.h"
+#include "tilewright/kernel/DeviceText.h"
+#include "tilewright/kernel/Elements.h"
+#include "tilewright/simulator/SimulateArtifact.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tw::cli {
+namespace {
+
+/// Far more switches of threads than a kernel needs that goes on: about 60.
+constexpr double switchesAProduct = 2000;
+
+/// The problem as a launch takes it, in `memory`.
+device::NamedProblem named(const Memory &memory) {
+  device::NamedProblem problem;
+  for (const auto &[name, view] : memory.arguments().tensors)
+    problem.tensors[name] = {reinterpret_cast<std::uint64_t>(view.data), view.shape};
+  return problem;
+}
+
+void addScalars(device::NamedProblem &problem, const Artifact &artifact, const std::map<std::string, double> &scalars) {
+  for (const Parameter &parameter : artifact.parameters)
+    if (parameter.kind == Parameter::Kind::scalar)
+      putElement(scalars.at(parameter.name), *typeNamed(parameter.type), problem.scalars[parameter.name].element.data());
+}
+
+std::string nameOf(std::size_t setting, const SimulatorOptions &options) { return setting == 0 ? "late" : setting == 1 ? "eager" : fmt::format("random {}", options.seed); }
+
+} // namespace
+
+Report runInSimulator(const Problem &problem, const RunOptions &options) {
+  Report report;
+  const BuildOptions build = buildOptionsOf(problem, options, options.target.empty() ? "h200" : options.target);
+  const Watch buildWatch;
+  const Artifact artifact = compileText(problem.program, build);
+  Memory memory(problem);
+  checkArguments(artifact, build.extents, memory.arguments());
+  const auto settings = simulatorSettings(options.settings.value_or(0), options.seed.empty() ? 1 : std::stoull(options.seed));
+  const SimulatorCost cost = simulatorCost(artifact, problem.shape);
+  checkPatience(cost, artifact, problem.shape, static_cast<int>(settings.size()), options.patience.value_or(RunOptions::usualPatience));
+  const SimulatedKernel kernel = compileForSimulator(artifact.source, artifact.entry);
+  report.buildSeconds = buildWatch.seconds();
+  report.origin = "compiled";
+  report.target = artifact.target;
+  report.schedule = parseSchedule(artifact.schedule);
+
+  device::NamedProblem launch = named(memory);
+  addScalars(launch, artifact, problem.inputs.scalars);
+  Progress progress("simulator");
+  double expected = std::max(cost.products, 1.0);   // of one setting
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    SimulatorOptions setting = settings[i];
+    setting.maximumSwitches = std::max(setting.maximumSwitches, static_cast<std::uint64_t>(cost.products * switchesAProduct));
+    setting.onProgress = [&](const SimulatorStatistics &done) { progress.show((double(i) + std::min(double(done.products) / expected, 1.0)) / double(settings.size())); };
+    const SimulatedOutcome outcome = simulateArtifact(kernel, artifact, launch, setting);
+    SimulatedSetting ran{nameOf(i, setting), outcome.simulation, outcome.countersAreZero || !outcome.simulation.clean()};
+    report.seconds += outcome.simulation.statistics.seconds;
+    report.items = outcome.items;
+    report.blocks = outcome.blocks;
+    if (i == 0) {
+      report.outputs = memory.outputs();
+      expected = std::max(double(outcome.simulation.statistics.products), 1.0);
+    } else if (ran.result.clean() && report.settings.front().result.clean())
+      ran.differing = countDiffering(report.outputs, memory.outputs());
+    report.settings.push_back(std::move(ran));
+  }
+  return report;
+}
+
+} // namespace tw::cli
