@@ -405,7 +405,8 @@ LogicalResult Outline::run() {
   bool first1 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots1; });
   bool peeled = false;
   function.walk([&](scf::IfOp branch) { peeled |= branch->hasAttr(foldAxisAttr); });
-  follows = options.overlap && peeled && first0 && first1;
+  // Where masks cut tiles, the consumers look at the first tiles of stage 1 before they multiply them (device.isolate): soon is better.
+  follows = options.overlap && peeled && first0 && first1 && !boundsDependOnBlock(function);
   makeProducer();
   if (failed(makeConsumers()))
     return failure();
