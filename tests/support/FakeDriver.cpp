@@ -206,6 +206,8 @@ int cuTensorMapEncodeTiled(void *map, int type, std::uint32_t rank, void *addres
                            int, int swizzle, int, int) {
   NOTE("cuTensorMapEncodeTiled")
   // As strict as the real one.
+  if (stack.empty())
+    return 201;
   if (rank < 1 || rank > 5 || reinterpret_cast<std::uint64_t>(address) % 16 || !address)
     return 1;
   for (std::uint32_t d = 0; d < rank; ++d)

@@ -2,9 +2,11 @@
 #include "EncodeMap.h"
 #include "DriverLibrary.h"
 #include "tilewright/artifact/RuntimeError.h"
+#include "tilewright/cuda/Gpu.h"
 #include <cstring>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 
 namespace tw::cuda {
 namespace {
@@ -37,6 +39,11 @@ int swizzleCode(int bytes) {
 void encode(const device::TensorMap &map, void *out) {
   constexpr std::uint32_t steps[5] = {1, 1, 1, 1, 1};
   constexpr int noInterleave = 0, promoteTo256Bytes = 3, fillWithZeros = 0;
+  // Encoding needs a context that is current, though nothing of it: the thread's own, or that of the GPU where the tensor is.
+  Context own = nullptr;
+  std::optional<Current> current;
+  if (requireDriver().currentContext(&own) != 0 || !own)
+    current.emplace(residence(map.address).value_or(Residence()).ordinal);
   const Result result =
       requireDriver().encodeTiled(out, typeCode(map.element), map.rank, reinterpret_cast<void *>(map.address), map.sizes.data(), map.strides.data() + 1, map.box.data(), steps,
                                   noInterleave, swizzleCode(map.swizzle), promoteTo256Bytes, fillWithZeros);
