@@ -82,7 +82,7 @@ const NvrtcVersion &nvrtcVersion() {
 std::vector<std::string> nvrtcOptions(const AssemblyOptions &options) {
   const std::string number = options.arch.substr(options.arch.starts_with("sm") ? 2 : 0);
   std::vector<std::string> all = {fmt::format("--gpu-architecture=sm_{}", number), "--std=c++17", "--ptxas-options=-v", "-default-device"};
-  if (nvrtcVersion().major >= 13)
+  if (nvrtcAbsence().empty() && nvrtcVersion().major >= 13)
     all.push_back("--no-cache");   // of what comes out of NVRTC's own cache, the assembler says no registers
   if (options.lineInfo)
     all.push_back("-lineinfo");
