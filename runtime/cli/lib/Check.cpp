@@ -172,7 +172,7 @@ Tolerance toleranceOf(const Problem &problem, const Bounds &bounds, const std::s
 
 std::map<std::string, Array> oracle(const Problem &problem, std::int64_t foldTile) {
   const Shape &s = problem.shape;
-  if (!isByHead(problem) || s.b == 0 || s.hkv == 0 || s.h % s.hkv != 0) {
+  if (!isByHead(problem) || s.b == 0 || s.h == 0 || s.hkv == 0 || s.h % s.hkv != 0) {
     Evaluation inputs = problem.inputs;
     inputs.foldTile = foldTile;
     return evaluate(problem.program, inputs);
