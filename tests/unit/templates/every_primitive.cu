@@ -64,5 +64,5 @@ extern "C" __global__ void __launch_bounds__(256, 1) products(const __grid_const
   pin(d); pin(e); pin(f); pin(r);
   isolate<BF16, true, 64, 1, 2, false>(f, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
   isolate<F16, false, 64, 1, 2, true>(f, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
-  p.f[threadIdx.x] = d[0] + e[127] + f[31];
+  p.f[threadIdx.x] = d[0] + e[127] + f[31] + (float)(not_finite<BF16>(r[0]) | signs_as_numbers<F16>(r[1], r[2]));
 }
