@@ -2,6 +2,7 @@
 #include "EmittedKernel.h"
 #include "support/Arrays.h"
 #include "support/Compare.h"
+#include "support/Thrown.h"
 #include "tilewright/artifact/RuntimeError.h"
 #include "tilewright/cuda/Nvrtc.h"
 #include "tilewright/device/Named.h"
@@ -112,15 +113,6 @@ Program causalFromTheTop(Type type) {
   attention.mask(causalTopLeft());
   attention.lse(Tensor("lse", Type::f32, 3));
   return attention.program();
-}
-
-template <class E, class F> std::string messageOf(F work) {
-  try {
-    work();
-  } catch (const E &error) {
-    return error.what();
-  }
-  return "nothing thrown";
 }
 
 /// Queries of ones and keys whose scores before scaling are `level`, but for the first: it is 5000 higher.

@@ -29,6 +29,14 @@ namespace {
 constexpr std::string_view magic = "tilewright artifact 3\n";
 }
 
+std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind) {
+  std::vector<std::string> names;
+  for (const Parameter &parameter : artifact.parameters)
+    if (parameter.kind == kind)
+      names.push_back(parameter.name);
+  return names;
+}
+
 std::string serialise(const Artifact &a) {
   Json facts = {{"program", a.program}, {"target", a.target}, {"schedule", a.schedule}, {"entry", a.entry},
                 {"parameters", a.parameters}, {"axes", a.axes}, {"indices", a.indices}, {"requirements", a.requirements},

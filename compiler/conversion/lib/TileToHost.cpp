@@ -11,14 +11,7 @@ namespace {
 
 // An attempt takes its exact way; stabilisers are what they stand for.
 void dropPromises(func::FuncOp kernel) {
-  kernel.walk([](tile::AttemptOp attempt) {
-    Block &exact = attempt.getExact().front();
-    auto yield = cast<tile::YieldOp>(exact.getTerminator());
-    attempt.replaceAllUsesWith(yield.getValues());
-    yield.erase();
-    attempt->getBlock()->getOperations().splice(attempt->getIterator(), exact.getOperations());
-    attempt.erase();
-  });
+  kernel.walk([](tile::AttemptOp attempt) { attempt.takeExactWay(); });
   kernel.walk([](tile::StabiliserOp stabiliser) {
     stabiliser.replaceAllUsesWith(stabiliser.getSource());
     stabiliser.erase();

@@ -173,4 +173,29 @@ Type withElement(Type type, Type element) {
   return element;
 }
 
+//===--- masks -----------------------------------------------------------------------------------===//
+
+/// Whether a plane of a mask satisfies `accept(coefficient of the fold axis, of the block axis)`.
+static bool anyPlane(FunctionOpInterface kernel, llvm::function_ref<bool(int64_t, int64_t)> accept) {
+  auto axes = kernelOf(kernel);
+  auto foldAxis = axes.withRole(Role::Fold), blockAxis = axes.withRole(Role::Block);
+  bool found = false;
+  kernel->walk([&](MaskOp mask) {
+    auto names = cast<AxesAttr>(mask.getSource().getType().getEncoding());
+    int fold = foldAxis ? names.find(foldAxis.getName().getValue()) : -1, block = blockAxis ? names.find(blockAxis.getName().getValue()) : -1;
+    std::size_t rank = names.getNames().size();
+    for (std::size_t plane = 0; fold >= 0 && block >= 0 && plane < mask.getRest().size(); ++plane)
+      found |= accept(mask.getCoefficients()[plane * rank + unsigned(fold)], mask.getCoefficients()[plane * rank + unsigned(block)]);
+  });
+  return found;
+}
+
+bool boundsDependOnBlock(FunctionOpInterface kernel) {
+  return anyPlane(kernel, [](int64_t fold, int64_t block) { return fold && block; });
+}
+
+bool growsWithBlock(FunctionOpInterface kernel) {
+  return anyPlane(kernel, [](int64_t fold, int64_t block) { return fold > 0 && block < 0; });
+}
+
 } // namespace tw::tile

@@ -223,4 +223,13 @@ LogicalResult AttemptOp::verifyRegions() {
   return success();
 }
 
+void AttemptOp::takeExactWay() {
+  Block &exact = getExact().front();
+  auto yield = cast<YieldOp>(exact.getTerminator());
+  (*this)->replaceAllUsesWith(yield.getValues());
+  yield.erase();
+  (*this)->getBlock()->getOperations().splice((*this)->getIterator(), exact.getOperations());
+  erase();
+}
+
 } // namespace tw::tile

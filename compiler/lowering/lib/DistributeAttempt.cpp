@@ -41,14 +41,8 @@ void Distributor::dropUnrepeatable() {
       }
     }
   });
-  for (tile::AttemptOp attempt : attempts) {
-    Block &exact = attempt.getExact().front();
-    auto yield = cast<tile::YieldOp>(exact.getTerminator());
-    attempt.replaceAllUsesWith(yield.getValues());
-    yield.erase();
-    attempt->getBlock()->getOperations().splice(attempt->getIterator(), exact.getOperations());
-    attempt.erase();
-  }
+  for (tile::AttemptOp attempt : attempts)
+    attempt.takeExactWay();
 }
 
 LogicalResult Distributor::repeatStep(tile::AttemptOp attempt) {

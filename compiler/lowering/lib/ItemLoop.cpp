@@ -61,29 +61,4 @@ ItemCoordinates makeItemLoop(OpBuilder &b, device::KernelOp kernel, tile::Kernel
   return coordinates;
 }
 
-namespace {
-/// Whether a plane of a mask of the fold satisfies `accept(coefficient of the fold axis, of the block axis)`.
-bool anyPlane(func::FuncOp kernel, llvm::function_ref<bool(int64_t, int64_t)> accept) {
-  auto axes = tile::kernelOf(kernel);
-  auto foldAxis = axes.withRole(tile::Role::Fold), blockAxis = axes.withRole(tile::Role::Block);
-  bool found = false;
-  kernel.walk([&](tile::MaskOp mask) {
-    auto names = cast<tile::AxesAttr>(mask.getSource().getType().getEncoding());
-    int fold = foldAxis ? names.find(foldAxis.getName().getValue()) : -1, block = blockAxis ? names.find(blockAxis.getName().getValue()) : -1;
-    std::size_t rank = names.getNames().size();
-    for (std::size_t plane = 0; fold >= 0 && block >= 0 && plane < mask.getRest().size(); ++plane)
-      found |= accept(mask.getCoefficients()[plane * rank + unsigned(fold)], mask.getCoefficients()[plane * rank + unsigned(block)]);
-  });
-  return found;
-}
-} // namespace
-
-bool boundsDependOnBlock(func::FuncOp kernel) {
-  return anyPlane(kernel, [](int64_t fold, int64_t block) { return fold && block; });
-}
-
-bool growsWithBlock(func::FuncOp kernel) {
-  return anyPlane(kernel, [](int64_t fold, int64_t block) { return fold > 0 && block < 0; });
-}
-
 } // namespace tw

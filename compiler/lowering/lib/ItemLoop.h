@@ -14,9 +14,4 @@ using ItemCoordinates = llvm::StringMap<mlir::Value>;
 /// free points of a group side by side for each block tile; the last tile first with `descending`.
 ItemCoordinates makeItemLoop(mlir::OpBuilder &builder, device::KernelOp kernel, tile::KernelAttr axes, mlir::Location loc, bool descending);
 
-/// Does a mask make items visit different tiles of the fold for different tiles of the block axis?
-bool boundsDependOnBlock(mlir::func::FuncOp kernel);
-/// Does a mask keep more of the fold the further the item's tile of the block axis lies?
-bool growsWithBlock(mlir::func::FuncOp kernel);
-
 } // namespace tw

@@ -332,7 +332,7 @@ void Outline::makeProducer() {
   b.createBlock(&producer.getBody());
   Role role{b, {}, {}};
   makeCursors(role, 1);
-  ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), growsWithBlock(function));
+  ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), tile::growsWithBlock(function));
   mapArguments(role, item);
   produce(role, function.getBody().front(), nullptr);
 }
@@ -377,7 +377,7 @@ LogicalResult Outline::makeConsumers() {
   b.createBlock(&consumers.getBody());
   Role role{b, {}, {}};
   makeCursors(role, 0);
-  ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), growsWithBlock(function));
+  ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), tile::growsWithBlock(function));
   mapArguments(role, item);
   consume(role, function.getBody().front());
   return success();
@@ -396,7 +396,7 @@ LogicalResult Outline::run() {
   for (tile::AxisAttr axis : kernelAttr.getAxes())
     if (axis.getRole() == tile::Role::Free)
       frees.push_back(axis.getName().getValue());
-  bool grouped = options.grouped && !frees.empty() && boundsDependOnBlock(function);
+  bool grouped = options.grouped && !frees.empty() && tile::boundsDependOnBlock(function);
   kernel = device::KernelOp::create(b, function.getLoc(), function.getSymNameAttr(), b.getStringAttr("sm90a"), block.getName(), b.getI64IntegerAttr(block.getWidth()),
                                     b.getStrArrayAttr(frees), grouped ? b.getUnitAttr() : UnitAttr(), IntegerAttr());
   kernel.getBody().emplaceBlock();
@@ -406,7 +406,7 @@ LogicalResult Outline::run() {
   bool peeled = false;
   function.walk([&](scf::IfOp branch) { peeled |= branch->hasAttr(foldAxisAttr); });
   // Where masks cut tiles, the consumers look at the first tiles of stage 1 before they multiply them (device.isolate): soon is better.
-  follows = options.overlap && peeled && first0 && first1 && !boundsDependOnBlock(function);
+  follows = options.overlap && peeled && first0 && first1 && !tile::boundsDependOnBlock(function);
   makeProducer();
   if (failed(makeConsumers()))
     return failure();

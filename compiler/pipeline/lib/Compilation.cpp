@@ -67,16 +67,7 @@ std::int64_t Compilation::limit() {
 }
 
 bool Compilation::heaviestLast() {
-  bool found = false;
-  module->walk([&](tile::MaskOp mask) {
-    auto kernel = tile::kernelOf(mask->getParentOfType<func::FuncOp>());
-    auto axes = cast<tile::AxesAttr>(mask.getSource().getType().getEncoding());
-    int fold = axes.find(kernel.withRole(tile::Role::Fold).getName().getValue()), block = axes.find(kernel.withRole(tile::Role::Block).getName().getValue());
-    std::size_t rank = axes.getNames().size();
-    for (std::size_t plane = 0; fold >= 0 && block >= 0 && plane < mask.getRest().size(); ++plane)
-      found |= mask.getCoefficients()[plane * rank + unsigned(fold)] > 0 && mask.getCoefficients()[plane * rank + unsigned(block)] < 0;
-  });
-  return found;
+  return llvm::any_of(module->getOps<func::FuncOp>(), [](func::FuncOp function) { return tile::kernelOf(function) && tile::growsWithBlock(function); });
 }
 
 void Compilation::show(const char *name) {

@@ -12,14 +12,6 @@ template <class... T> [[noreturn]] void refuse(fmt::format_string<T...> format, 
   throw ArgumentError(fmt::format(format, std::forward<T>(values)...));
 }
 
-std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind) {
-  std::vector<std::string> names;
-  for (const Parameter &parameter : artifact.parameters)
-    if (parameter.kind == kind)
-      names.push_back(parameter.name);
-  return names;
-}
-
 /// Strides of a row-major tensor, of any value for an empty one; refused where they pass 63 bits.
 std::vector<std::int64_t> rowMajor(const std::string &name, const std::vector<std::int64_t> &shape) {
   std::vector<std::int64_t> strides(shape.size());

@@ -27,14 +27,6 @@ std::vector<std::size_t> places(const Artifact &artifact, const std::vector<std:
   return all;
 }
 
-std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind) {
-  std::vector<std::string> names;
-  for (const Parameter &parameter : artifact.parameters)
-    if (parameter.kind == kind)
-      names.push_back(parameter.name);
-  return names;
-}
-
 std::vector<std::string> axesOf(const Artifact &artifact) {
   std::vector<std::string> names;
   for (const AxisFacts &axis : artifact.axes)

@@ -1,6 +1,7 @@
 // Small kernels as text, and what a test needs to have them compiled.
 #pragma once
 #include "tilewright/cuda/Nvrtc.h"
+#include "support/Thrown.h"
 #include <catch2/catch.hpp>
 
 namespace tw::cuda::tests {
@@ -63,13 +64,6 @@ inline bool canAssemble() {
   return false;
 }
 
-template <class E, class F> std::string messageOf(F work) {
-  try {
-    work();
-  } catch (const E &error) {
-    return error.what();
-  }
-  return "nothing thrown";
-}
+using tw::tests::messageOf;
 
 } // namespace tw::cuda::tests

@@ -1,5 +1,6 @@
 // A kernel for a GPU, from its text to its launch; on the fake driver, so that no GPU is needed.
 #include "DeviceKernels.h"
+#include "support/Thrown.h"
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/kernel/Machine.h"
 #include <filesystem>
@@ -8,19 +9,6 @@
 
 using namespace tw;
 using namespace tw::tests;
-
-namespace {
-
-template <class E, class F> std::string messageOf(F work) {
-  try {
-    work();
-  } catch (const E &error) {
-    return error.what();
-  }
-  return "nothing thrown";
-}
-
-} // namespace
 
 TEST_CASE("assembling fills in code and resources, and shows its stages") {
   Artifact artifact = rowsArtifact();

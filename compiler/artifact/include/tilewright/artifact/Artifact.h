@@ -72,6 +72,9 @@ struct Artifact {
   std::string code;                 // an object file (host), a cubin (GPU; empty until assembled)
 };
 
+/// The names of the parameters of one kind, in their order.
+[[nodiscard]] std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind);
+
 /// A self-describing byte string; `parseArtifact` reads it back and throws std::runtime_error where
 /// it is cut short or not of this version.
 [[nodiscard]] std::string serialise(const Artifact &artifact);

@@ -38,6 +38,11 @@ KernelAttr kernelOf(mlir::FunctionOpInterface function);
 /// The argument of a kernel marked `tile.<kind> = name` (kind: tensor, extent, scalar, item), or null.
 mlir::Value kernelArgument(mlir::FunctionOpInterface function, llvm::StringRef kind, llvm::StringRef name);
 
+/// Does a mask make items visit different tiles of the fold for different tiles of the block axis?
+bool boundsDependOnBlock(mlir::FunctionOpInterface kernel);
+/// Does a mask keep more of the fold the further the item's tile of the block axis lies?
+bool growsWithBlock(mlir::FunctionOpInterface kernel);
+
 /// What an attribute dictionary of a kernel's argument is called.
 inline constexpr llvm::StringLiteral kernelAttrName = "tile.kernel";
 inline constexpr llvm::StringLiteral tensorAttrName = "tile.tensor";

@@ -174,6 +174,10 @@ def Tile_AttemptOp : Tile_Op<"attempt", [NoRegionArguments, NoMemoryEffect, Sing
   let regions = (region SizedRegion<1>:$quick, SizedRegion<1>:$exact);
   let assemblyFormat = "`->` `(` type($results) `)` $quick `otherwise` $exact attr-dict";
   let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Puts the exact way in the attempt's place, and erases the attempt.
+    void takeExactWay();
+  }];
 }
 def Tile_ProposeOp : Tile_Op<"propose", [Pure, Terminator, HasParent<"AttemptOp">]> {
   let summary = "ends the quick region of an attempt: the guard and the values";
