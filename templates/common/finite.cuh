@@ -19,13 +19,16 @@ template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, b
 DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int warp, int lane) {
   constexpr int pieces = ROWS * CHUNKS * 8, own_barrier = 5, common_barrier = 9;   // 1..4 are turns
   const int thread = (warp & 3) * 32 + lane;
-  u32 found = 0;
+  // 0 times what is finite is 0, and anything else makes NaN, which stays. Zeros have a sign, bits 15 and 31.
+  u32 sum[4] = {0, 0, 0, 0};
 #pragma unroll 4
   for (int i = thread; i < pieces; i += 128) {
     u32 x[4];
     ld_shared_v4(tile + 16 * i, x);
-    found |= not_finite<T>(x[0]) | not_finite<T>(x[1]) | not_finite<T>(x[2]) | not_finite<T>(x[3]);
+#pragma unroll
+    for (int n = 0; n < 4; n++) sum[n] = T::kind == 0 ? fma_bf16x2(x[n], 0, sum[n]) : fma_f16x2(x[n], 0, sum[n]);
   }
+  const u32 found = (sum[0] | sum[1] | sum[2] | sum[3]) & 0x7fff7fff;
   if (!bar_any(own_barrier + cw, 128, found != 0)) return;
 
   // Bit i: the sign of w[i]. Byte kk is a lane's share of the left operand of step kk.

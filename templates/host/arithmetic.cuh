@@ -55,3 +55,10 @@ DEV float unpack_bf16_lo(u32 x) { return __int_as_float(x << 16); }
 DEV float unpack_bf16_hi(u32 x) { return __int_as_float(x & 0xffff0000u); }
 DEV float unpack_f16_lo(u32 x) { return f16_value_(x & 0xffff); }
 DEV float unpack_f16_hi(u32 x) { return f16_value_(x >> 16); }
+// Of 8, and of 11 bits a number, a product is exact in f32; the sum is rounded twice, to f32 first.
+DEV u32 fma_bf16x2(u32 a, u32 b, u32 c) {
+  return pack_bf16(fmaf(unpack_bf16_lo(a), unpack_bf16_lo(b), unpack_bf16_lo(c)), fmaf(unpack_bf16_hi(a), unpack_bf16_hi(b), unpack_bf16_hi(c)));
+}
+DEV u32 fma_f16x2(u32 a, u32 b, u32 c) {
+  return pack_f16(fmaf(unpack_f16_lo(a), unpack_f16_lo(b), unpack_f16_lo(c)), fmaf(unpack_f16_hi(a), unpack_f16_hi(b), unpack_f16_hi(c)));
+}

@@ -23,3 +23,7 @@ DEV float unpack_bf16_lo(u32 x) { return __int_as_float(x << 16); }
 DEV float unpack_bf16_hi(u32 x) { return __int_as_float(x & 0xffff0000u); }
 DEV float unpack_f16_lo(u32 x) { float y; asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %1;\ncvt.f32.f16 %0, l;\n}" : "=f"(y) : "r"(x)); return y; }
 DEV float unpack_f16_hi(u32 x) { float y; asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %1;\ncvt.f32.f16 %0, h;\n}" : "=f"(y) : "r"(x)); return y; }
+
+// a * b + c of both numbers of a word, rounded to nearest even.
+DEV u32 fma_bf16x2(u32 a, u32 b, u32 c) { u32 r; asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }
+DEV u32 fma_f16x2(u32 a, u32 b, u32 c) { u32 r; asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }

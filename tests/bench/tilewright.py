@@ -21,7 +21,8 @@ class Library:
         self.lib.tilewright_error.restype = c.c_char_p
         self.lib.tilewright_describe.restype = c.c_char_p
         self.lib.tilewright_describe.argtypes = [c.c_void_p]
-        self.lib.tilewright_launch.argtypes = [c.c_void_p, c.c_void_p, c.POINTER(Arguments), c.c_void_p, c.c_size_t]
+        for launch in (self.lib.tilewright_launch, self.lib.tilewright_launch_zeroed):
+            launch.argtypes = [c.c_void_p, c.c_void_p, c.POINTER(Arguments), c.c_void_p, c.c_size_t]
 
     def check(self, status):
         if status:
@@ -62,11 +63,11 @@ class Kernel:
         lib, check = self.library.lib, self.library.check
         check(lib.tilewright_workspace_bytes(self.handle, c.byref(arguments), c.byref(size)))
         device = next(iter(tensors.values())).device
-        workspace = torch.empty(max(64, size.value), dtype=torch.uint8, device=device)
+        workspace = torch.zeros(max(64, size.value), dtype=torch.uint8, device=device)   # every launch leaves it zeroed
         keep += [views, numbers, workspace]
 
         def launch():
-            check(lib.tilewright_launch(self.handle, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else None, c.byref(arguments), workspace.data_ptr(), size.value))
+            check(lib.tilewright_launch_zeroed(self.handle, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else None, c.byref(arguments), workspace.data_ptr(), size.value))
 
         launch.keep = keep
         return launch

@@ -177,7 +177,7 @@ def streams_are_equal(torch, kernels, case, times=12):
 
 
 def launch_microseconds(torch, kernels, spec, count=200, batches=5):
-    """What queuing a launch costs the caller: the median over batches, and the part of it that any call from Python by ctypes costs."""
+    """What queuing a launch costs the caller: the median over batches, with a zeroed workspace and with any; and what any call from Python by ctypes costs."""
     problem = Problem(torch, Case(spec, 1, 1, 1, 64, 64))
     bound = kernels[spec].bind(problem.tensors())
     bound()
@@ -194,7 +194,7 @@ def launch_microseconds(torch, kernels, spec, count=200, batches=5):
                 raise RuntimeError(lib.tilewright_error().decode())
         return (time.perf_counter() - start) / count * 1e6
     lib.tilewright_release.argtypes, lib.tilewright_release.restype = [ctypes.c_void_p], None
-    launches = [batch(lambda: lib.tilewright_launch(handle, stream, arguments, data, size)) for _ in range(batches + 1)][1:]
+    zeroed, launches = ([batch(lambda: launch(handle, stream, arguments, data, size)) for _ in range(batches + 1)][1:] for launch in (lib.tilewright_launch_zeroed, lib.tilewright_launch))
     calls = [batch(lambda: lib.tilewright_release(None)) for _ in range(batches)]
     torch.cuda.synchronize()
-    return statistics.median(launches), statistics.median(calls)
+    return statistics.median(zeroed), statistics.median(launches), statistics.median(calls)

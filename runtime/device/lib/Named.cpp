@@ -51,8 +51,7 @@ Launch prepare(const Plan &plan, const NamedProblem &problem, const Machine &mac
   if (launch.blocks == 0)
     return launch;
   launch.parameterBytes = plan.parameterBytes();
-  launch.parameters.resize((launch.parameterBytes + tensorMapBytes - 1) / tensorMapBytes);
-  plan.fill(inOrder, machine, encode, launch.parameters.front().bytes);
+  launch.parameters = plan.filled(inOrder, machine, encode);
   return launch;
 }
 

@@ -140,6 +140,19 @@ int Plan::blocks(std::int64_t items, const Machine &machine) const {
   return static_cast<int>(std::min<std::int64_t>(items, std::int64_t(std::max(1, machine.sms)) * blocksPerSM));
 }
 
+std::vector<ParameterLine> Plan::filled(const Problem &problem, const Machine &machine, const EncodeMap &encode) const {
+  std::vector<ParameterLine> block((blockBytes + sizeof(ParameterLine) - 1) / sizeof(ParameterLine));
+  if (!block.empty())
+    fill(problem, machine, encode, block.front().bytes);
+  return block;
+}
+
+void Plan::setCounters(std::uint64_t counters, std::byte *block) const {
+  for (const Step &step : steps)
+    if (step.field.kind == Kind::counters)
+      std::memcpy(block + step.offset, &counters, sizeof counters);
+}
+
 void Plan::fill(const Problem &problem, const Machine &machine, const EncodeMap &encode, std::byte *out) const {
   std::memset(out, 0, blockBytes);   // padding too, so that equal launches have equal blocks
   const std::int64_t freePoints = frees(problem), blockTiles = tiles(problem);

@@ -1,4 +1,5 @@
 // The C functions: texts and arrays in, exceptions out as a status and a text.
+#include "Given.h"
 #include "tilewright/dsl/Gallery.h"
 #include "tilewright/kernel/C.h"
 #include "tilewright/kernel/Kernel.h"
@@ -134,48 +135,47 @@ template <class T> void needPointer(const T *pointer, const char *what) {
     throw ArgumentError(fmt::format("{} is NULL", what));
 }
 
-TensorView viewOf(const tilewright_tensor &tensor) {
+GivenTensor givenOf(const tilewright_tensor &tensor) {
+  needPointer(tensor.name, "the name of a tensor");
   needPointer(tensor.type, "the type of a tensor");
   const auto type = typeNamed(tensor.type);
   if (!type)
     throw ArgumentError(fmt::format("tensor '{}' has type '{}', expected f16, bf16, f32, f64, i32, i64 or bool", tensor.name, tensor.type));
   if (tensor.rank < 0)
     throw ArgumentError(fmt::format("tensor '{}' has {} dimensions", tensor.name, tensor.rank));
-  TensorView view{tensor.data, *type, {}, {}};
+  GivenTensor out{tensor.name, tensor.data, *type, {}, {}};
   if (tensor.rank > 0) {
     needPointer(tensor.shape, "the shape of a tensor");
-    view.shape.assign(tensor.shape, tensor.shape + tensor.rank);
+    out.shape = {tensor.shape, static_cast<std::size_t>(tensor.rank)};
     if (tensor.strides)
-      view.strides.assign(tensor.strides, tensor.strides + tensor.rank);
+      out.strides = {tensor.strides, static_cast<std::size_t>(tensor.rank)};
   }
-  return view;
+  return out;
 }
 
-Arguments argumentsOf(const tilewright_arguments *given) {
-  needPointer(given, "arguments");
-  if (given->tensor_count)
-    needPointer(given->tensors, "arguments.tensors");
-  if (given->scalar_count)
-    needPointer(given->scalars, "arguments.scalars");
-  Arguments arguments;
-  for (std::size_t i = 0; i < given->tensor_count; ++i) {
-    const tilewright_tensor &tensor = given->tensors[i];
-    needPointer(tensor.name, "the name of a tensor");
-    if (!arguments.tensors.emplace(tensor.name, viewOf(tensor)).second)
-      throw ArgumentError(fmt::format("tensor '{}' is given twice", tensor.name));
+/// Of one call at a time, so that a launch allocates nothing.
+Given givenOf(const tilewright_arguments *arguments) {
+  thread_local std::vector<GivenTensor> tensors;
+  thread_local std::vector<GivenScalar> scalars;
+  needPointer(arguments, "arguments");
+  if (arguments->tensor_count)
+    needPointer(arguments->tensors, "arguments.tensors");
+  if (arguments->scalar_count)
+    needPointer(arguments->scalars, "arguments.scalars");
+  tensors.clear();
+  scalars.clear();
+  for (std::size_t i = 0; i < arguments->tensor_count; ++i)
+    tensors.push_back(givenOf(arguments->tensors[i]));
+  for (std::size_t i = 0; i < arguments->scalar_count; ++i) {
+    needPointer(arguments->scalars[i].name, "the name of a scalar");
+    scalars.push_back({arguments->scalars[i].name, arguments->scalars[i].value});
   }
-  for (std::size_t i = 0; i < given->scalar_count; ++i) {
-    const tilewright_scalar &scalar = given->scalars[i];
-    needPointer(scalar.name, "the name of a scalar");
-    if (!arguments.scalars.emplace(scalar.name, scalar.value).second)
-      throw ArgumentError(fmt::format("scalar '{}' is given twice", scalar.name));
-  }
-  return arguments;
+  return {tensors, scalars};
 }
 
-const Kernel &kernelOf(const tilewright_kernel *kernel) {
+const Kernel::State &kernelOf(const tilewright_kernel *kernel) {
   needPointer(kernel, "kernel");
-  return kernel->kernel;
+  return stateOf(kernel->kernel);
 }
 
 } // namespace
@@ -210,16 +210,20 @@ tilewright_status tilewright_build_program(const char *program, const char *exte
 tilewright_status tilewright_workspace_bytes(const tilewright_kernel *kernel, const tilewright_arguments *arguments, size_t *bytes) {
   return guarded([&] {
     needPointer(bytes, "bytes");
-    *bytes = kernelOf(kernel).workspaceBytes(argumentsOf(arguments));
+    *bytes = workspaceBytes(kernelOf(kernel), givenOf(arguments));
   });
 }
 
 tilewright_status tilewright_launch(const tilewright_kernel *kernel, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes) {
-  return guarded([&] { kernelOf(kernel).launch({stream}, argumentsOf(arguments), {workspace, workspace_bytes}); });
+  return guarded([&] { launch(kernelOf(kernel), {stream}, givenOf(arguments), {workspace, workspace_bytes}); });
+}
+
+tilewright_status tilewright_launch_zeroed(const tilewright_kernel *kernel, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes) {
+  return guarded([&] { launch(kernelOf(kernel), {stream}, givenOf(arguments), {workspace, workspace_bytes, true}); });
 }
 
 tilewright_status tilewright_run(const tilewright_kernel *kernel, const tilewright_arguments *arguments) {
-  return guarded([&] { kernelOf(kernel).launch(argumentsOf(arguments)); });
+  return guarded([&] { launchAndWait(kernelOf(kernel), givenOf(arguments)); });
 }
 
 const char *tilewright_describe(const tilewright_kernel *kernel) { return kernel ? kernel->description.c_str() : ""; }

@@ -36,13 +36,6 @@ std::vector<std::string> axesOf(const Artifact &artifact) {
 
 std::uint64_t addressOf(const void *data) { return reinterpret_cast<std::uint64_t>(data); }
 
-/// Lists of one launch at a time, kept so that a launch allocates nothing.
-struct Scratch {
-  std::vector<device::TensorArgument> tensors;
-  std::vector<std::int64_t> lengths;
-  std::vector<device::ScalarArgument> scalars;
-};
-
 } // namespace
 
 DeviceKernel::DeviceKernel(const Artifact &artifact)
@@ -79,37 +72,46 @@ int DeviceKernel::ordinalOf(const Checked &checked, bool isKnown) const {
   return home.ordinal;
 }
 
-void DeviceKernel::launchOn(int ordinal, const Artifact &artifact, void *stream, const Checked &checked, Workspace workspace) const {
-  thread_local Scratch scratch;
-  scratch.tensors.clear();
-  scratch.lengths.clear();
-  scratch.scalars.clear();
+PreparedLaunch DeviceKernel::prepare(int ordinal, const Artifact &artifact, const Checked &checked) const {
+  std::vector<device::TensorArgument> givenTensors;
+  std::vector<std::int64_t> lengths;
+  std::vector<device::ScalarArgument> givenScalars;
   for (std::size_t i : tensors)
-    scratch.tensors.push_back({addressOf(checked.tensors[i].data), checked.tensors[i].shape, checked.tensors[i].strides});
+    givenTensors.push_back({addressOf(checked.tensors[i].data), checked.tensors[i].shape, checked.tensors[i].strides});
   for (std::size_t i : axes)
-    scratch.lengths.push_back(checked.lengths[i]);
+    lengths.push_back(checked.lengths[i]);
   for (std::size_t i : scalars)
-    scratch.scalars.push_back({checked.scalars[i].element});
-  const device::Problem problem{scratch.tensors, scratch.lengths, scratch.scalars, addressOf(workspace.data)};
+    givenScalars.push_back({checked.scalars[i].element});
+  const device::Problem problem{givenTensors, lengths, givenScalars, 0};
   const device::Machine machine = module.machine(ordinal);
   const std::int64_t items = plan.items(problem);
   if (items > device::maxItems)
     throw ArgumentError(fmt::format("kernel '{}' would have more than {} work items, tiles of '{}' times points of {}; launch it on parts", artifact.program, device::maxItems,
                                     artifact.launch.blockAxis, fmt::join(artifact.launch.freeAxes, ", ")));
-  alignas(device::tensorMapBytes) std::byte block[mostParameterBytes];
-  plan.fill(problem, machine, cuda::driverEncodeMap(), block);
-  const bool mustZero = counterBytes && !workspace.isZeroed;
-  module.launch(ordinal, stream, plan.blocks(items, machine), block, {addressOf(workspace.data), mustZero ? artifact.launch.counters : 0});
+  return {ordinal, plan.blocks(items, machine), plan.filled(problem, machine, cuda::driverEncodeMap())};
 }
 
-void DeviceKernel::launch(const Artifact &artifact, void *stream, const Checked &checked, bool isKnown, Workspace workspace) const {
-  launchOn(ordinalOf(checked, isKnown), artifact, stream, checked, workspace);
+void DeviceKernel::queue(PreparedLaunch &prepared, const Artifact &artifact, void *stream, Workspace workspace) const {
+  const bool mustZero = counterBytes && !workspace.isZeroed;
+  std::byte *parameters = prepared.parameters.front().bytes;
+  plan.setCounters(addressOf(workspace.data), parameters);
+  module.launch(prepared.ordinal, stream, prepared.blocks, parameters, {addressOf(workspace.data), mustZero ? artifact.launch.counters : 0});
+}
+
+void DeviceKernel::launch(const Artifact &artifact, void *stream, const Checked &checked, std::optional<PreparedLaunch> &prepared, Workspace workspace) const {
+  // Memory may have been given back and taken again on another GPU since.
+  if (prepared && cuda::gpus().size() > 1 && ordinalOf(checked, true) != prepared->ordinal)
+    prepared.reset();
+  if (!prepared)
+    prepared = prepare(ordinalOf(checked, false), artifact, checked);
+  queue(*prepared, artifact, stream, workspace);
 }
 
 void DeviceKernel::launchAndWait(const Artifact &artifact, const Checked &checked) const {
   const int ordinal = ordinalOf(checked, false);
   const cuda::Buffer counters(ordinal, counterBytes);
-  launchOn(ordinal, artifact, nullptr, checked, {counters.data(), counterBytes});
+  PreparedLaunch prepared = prepare(ordinal, artifact, checked);
+  queue(prepared, artifact, nullptr, {counters.data(), counterBytes});
   cuda::synchronise(ordinal, nullptr);
 }
 

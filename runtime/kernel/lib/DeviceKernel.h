@@ -4,11 +4,18 @@
 #include "tilewright/cuda/Module.h"
 #include "tilewright/device/Plan.h"
 #include <memory>
+#include <optional>
 
 namespace tw {
 
 /// The parameter block of a kernel is at most this large: CUDA promises no more for kernels of every version.
 inline constexpr std::size_t mostParameterBytes = 4096;
+
+/// What every launch with the same arguments has in common.
+struct PreparedLaunch {
+  int ordinal = 0, blocks = 0;
+  std::vector<device::ParameterLine> parameters;   // but for the address of the workspace
+};
 
 /// Launch facts resolved, code ready to be loaded on the first GPU that it is launched on. No GPU is needed to make one.
 class DeviceKernel {
@@ -19,15 +26,17 @@ public:
   [[nodiscard]] std::size_t workspaceBytes() const { return counterBytes; }
 
   /// Queues a launch on the GPU where the tensors are. There are items. Throws ArgumentError where a tensor is in no GPU's memory or they are on
-  /// several, RuntimeError where that GPU cannot run it. With `isKnown` the tensors are those of a launch before, and only one is looked up.
-  void launch(const Artifact &artifact, void *stream, const Checked &checked, bool isKnown, Workspace workspace) const;
+  /// several, RuntimeError where that GPU cannot run it. `prepared` belongs to `checked`, which was launched before where it holds something; then
+  /// the tensors are looked up no more but for one, where a process sees several GPUs.
+  void launch(const Artifact &artifact, void *stream, const Checked &checked, std::optional<PreparedLaunch> &prepared, Workspace workspace) const;
 
   /// The same with a workspace of its own; waits until it is done.
   void launchAndWait(const Artifact &artifact, const Checked &checked) const;
 
 private:
   [[nodiscard]] int ordinalOf(const Checked &checked, bool isKnown) const;
-  void launchOn(int ordinal, const Artifact &artifact, void *stream, const Checked &checked, Workspace workspace) const;
+  [[nodiscard]] PreparedLaunch prepare(int ordinal, const Artifact &artifact, const Checked &checked) const;
+  void queue(PreparedLaunch &prepared, const Artifact &artifact, void *stream, Workspace workspace) const;
 
   device::Plan plan;
   cuda::Module module;

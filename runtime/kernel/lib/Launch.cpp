@@ -29,39 +29,61 @@ struct Release {
   void operator()(void *memory) const { std::free(memory); }
 };
 
+/// The arguments of C++, listed; of one launch at a time, so that a launch allocates nothing.
+class Listed {
+public:
+  explicit Listed(const Arguments &arguments) {
+    tensors.clear();
+    scalars.clear();
+    for (const auto &[name, view] : arguments.tensors)
+      tensors.push_back({name, view.data, view.type, view.shape, view.strides});
+    for (const auto &[name, value] : arguments.scalars)
+      scalars.push_back({name, value});
+  }
+  operator Given() const { return {tensors, scalars}; }
+
+private:
+  static thread_local std::vector<GivenTensor> tensors;
+  static thread_local std::vector<GivenScalar> scalars;
+};
+thread_local std::vector<GivenTensor> Listed::tensors;
+thread_local std::vector<GivenScalar> Listed::scalars;
+
 } // namespace
 
-std::size_t Kernel::workspaceBytes(const Arguments &arguments) const {
-  (void)accepted(*state, arguments);
-  return bytesNeeded(*state);
+std::size_t workspaceBytes(const Kernel::State &state, const Given &given) {
+  (void)accepted(state, given);
+  return bytesNeeded(state);
 }
 
-void Kernel::launch(Stream stream, const Arguments &arguments, Workspace workspace) const {
-  if (stream.handle && !state->device)
-    throw ArgumentError(fmt::format("kernel '{}' runs on the CPU, which has no streams; launch it on hostStream", state->artifact.program));
-  const auto &[checked, isLaunched] = accepted(*state, arguments);
-  checkWorkspace(*state, workspace);
+void launch(const Kernel::State &state, Stream stream, const Given &given, Workspace workspace) {
+  if (stream.handle && !state.device)
+    throw ArgumentError(fmt::format("kernel '{}' runs on the CPU, which has no streams; launch it on hostStream", state.artifact.program));
+  const auto &[checked, prepared] = accepted(state, given);
+  checkWorkspace(state, workspace);
   if (!checked.hasItems)
     return;
-  if (state->device) {
-    state->device->launch(state->artifact, stream.handle, checked, isLaunched, workspace);
-    isLaunched = true;
-  } else {
-    runOnHost(*state, checked, workspace);
-  }
+  if (state.device)
+    state.device->launch(state.artifact, stream.handle, checked, prepared, workspace);
+  else
+    runOnHost(state, checked, workspace);
 }
 
-void Kernel::launch(const Arguments &arguments) const {
-  const Checked &checked = accepted(*state, arguments).checked;
+void launchAndWait(const Kernel::State &state, const Given &given) {
+  const Checked &checked = accepted(state, given).checked;
   if (!checked.hasItems)
     return;
-  if (state->device)
-    return state->device->launchAndWait(state->artifact, checked);
-  const std::size_t needed = (bytesNeeded(*state) + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
+  if (state.device)
+    return state.device->launchAndWait(state.artifact, checked);
+  const std::size_t needed = (bytesNeeded(state) + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
   std::unique_ptr<void, Release> memory(std::aligned_alloc(workspaceAlignment, needed));
   if (!memory)
     throw std::bad_alloc();
-  runOnHost(*state, checked, {memory.get(), needed});
+  runOnHost(state, checked, {memory.get(), needed});
 }
+
+std::size_t Kernel::workspaceBytes(const Arguments &arguments) const { return tw::workspaceBytes(*state, Listed(arguments)); }
+void Kernel::launch(Stream stream, const Arguments &arguments, Workspace workspace) const { tw::launch(*state, stream, Listed(arguments), workspace); }
+void Kernel::launch(const Arguments &arguments) const { tw::launchAndWait(*state, Listed(arguments)); }
 
 } // namespace tw

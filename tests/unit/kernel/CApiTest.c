@@ -74,6 +74,10 @@ static void test_variant(void) {
   fill();
   CHECK(tilewright_launch(kernel, NULL, &arguments, workspace, bytes) == TILEWRIGHT_OK);
   CHECK(error_of_output() < 1e-5);
+  memset(workspace, 0, bytes);
+  fill();
+  CHECK(tilewright_launch_zeroed(kernel, NULL, &arguments, workspace, bytes) == TILEWRIGHT_OK);
+  CHECK(error_of_output() < 1e-5);
   fill();
   CHECK(tilewright_run(kernel, &arguments) == TILEWRIGHT_OK);
   CHECK(error_of_output() < 1e-5);

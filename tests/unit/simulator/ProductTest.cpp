@@ -193,11 +193,11 @@ TEST_CASE("mma.sync, ldmatrix, cp.async and bulk reductions agree with plain loo
     }
 }
 
-TEST_CASE("stmatrix, ldmatrix, quad_transpose and packing move every element where PTX says") {
+TEST_CASE("stmatrix, ldmatrix, quad_transpose and packing move every element where PTX says, and pairs multiply") {
   SimulatedMemory memory;
   struct Params {
     u32 *out;
-  } p{static_cast<u32 *>(memory.allocate("out", 32 * 24 * 4))};
+  } p{static_cast<u32 *>(memory.allocate("out", 32 * 28 * 4))};
   const auto result = simulate(kernel("products.cu", entries, "matrices"), {{1}, {32}, 512, bytesOf(p)}, memory);
   INFO(result.text());
   REQUIRE(result.clean());
@@ -206,7 +206,7 @@ TEST_CASE("stmatrix, ldmatrix, quad_transpose and packing move every element whe
   auto word = [&](u32 low, u32 high) { return low | high << 16; };
   int wrong = 0;
   for (int lane = 0; lane < 32; ++lane) {
-    const u32 *out = p.out + lane * 24;
+    const u32 *out = p.out + lane * 28;
     const int row = lane / 4, column = 2 * (lane % 4);
     for (int m = 0; m < 4; ++m) {
       const u32 plain = word(element(m, row, column), element(m, row, column + 1));
@@ -228,4 +228,8 @@ TEST_CASE("stmatrix, ldmatrix, quad_transpose and packing move every element whe
   std::memcpy(sums, p.out + 22, 8);
   CHECK(sums[0] == -2.f);
   CHECK(sums[1] == 65504.f + 1.0009765625f);
+  CHECK(p.out[24] == 0x00004060);
+  CHECK(p.out[25] == 0x00004300);
+  CHECK(p.out[26] == 0x7fff0000);
+  CHECK(p.out[27] == 0x7fff0000);
 }

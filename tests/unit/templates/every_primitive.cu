@@ -14,6 +14,7 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   x = ex2(x) + lg2(x) + rcp(x) + tanh_fast(x) + neg_inf();
   x = max_nan(x, min_nan(x, 3));
   u32 w = pack_bf16(x, 1) ^ pack_f16(x, 2);
+  w = fma_bf16x2(w, w, w) ^ fma_f16x2(w, w, w);
   x += unpack_bf16_lo(w) + unpack_bf16_hi(w) + unpack_f16_lo(w) + unpack_f16_hi(w);
   st_global_v4(p.u, w, w, w, w); st_global_v2(p.u + 4, w, w); st_global_u32(p.u + 6, w);
   st_release(p.i, ld_acquire(p.i)); red_add_f32(p.f, x);

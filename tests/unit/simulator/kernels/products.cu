@@ -93,7 +93,7 @@ extern "C" __global__ void matrices(const __grid_constant__ MatricesParams p) {
   const u32 shared = smem_u32(dyn_smem()), mine = shared + threadIdx.x * 16;
   u32 r[4], r2[2], x[4];
   for (u32 i = 0; i < 4; i++) x[i] = threadIdx.x * 8 + i * 2 + ((threadIdx.x * 8 + i * 2 + 1) << 16);
-  u32* out = p.out + threadIdx.x * 24;
+  u32* out = p.out + threadIdx.x * 28;
   stmatrix_x4(mine, x[0], x[1], x[2], x[3]); __syncwarp();
   ldmatrix_x4(r, mine);
   for (int i = 0; i < 4; i++) out[i] = r[i];
@@ -112,4 +112,7 @@ extern "C" __global__ void matrices(const __grid_constant__ MatricesParams p) {
   for (int i = 0; i < 4; i++) out[16 + i] = x[i];
   out[20] = pack_bf16(1.00390625f, -3.f); out[21] = pack_f16(1.0009765625f, 65504.f);
   out[22] = __float_as_int(unpack_bf16_lo(out[20]) + unpack_bf16_hi(out[20])); out[23] = __float_as_int(unpack_f16_lo(out[21]) + unpack_f16_hi(out[21]));
+  // 1.5 * 2 + 0.5 and -1 * 0 + 0; 0 times infinity, and 0 times the largest number.
+  out[24] = fma_bf16x2(0xbf803fc0, 0x00004000, 0x00003f00); out[25] = fma_f16x2(0xbc003e00, 0x00004000, 0x00003800);
+  out[26] = fma_bf16x2(0x7f80ff7f, 0, 0); out[27] = fma_f16x2(0x7c00fbff, 0, 0);
 }

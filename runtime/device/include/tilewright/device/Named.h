@@ -23,10 +23,7 @@ struct NamedProblem {
 
 /// A launch ready to go.
 struct Launch {
-  struct alignas(tensorMapBytes) Line {
-    std::byte bytes[tensorMapBytes];
-  };
-  std::vector<Line> parameters;   // at least parameterBytes()
+  std::vector<ParameterLine> parameters;   // at least parameterBytes()
   std::size_t parameterBytes = 0;
   int items = 0;
   int blocks = 0;                 // 0: nothing to launch, and no parameters

@@ -37,6 +37,11 @@ struct Problem {
   std::uint64_t counters = 0;   // address of LaunchFacts::counters i32, all 0
 };
 
+/// A part of a parameter block; whole ones hold at least its bytes.
+struct alignas(tensorMapBytes) ParameterLine {
+  std::byte bytes[tensorMapBytes];
+};
+
 /// What of the machine a launch depends on.
 struct Machine {
   int sms = 1;
@@ -71,6 +76,10 @@ public:
   /// Writes the parameter block to `out` (parameterBytes(), aligned to parameterAlignment()). There are items, and at most
   /// maxItems. What `encode` throws goes through.
   void fill(const Problem &problem, const Machine &machine, const EncodeMap &encode, std::byte *out) const;
+  [[nodiscard]] std::vector<ParameterLine> filled(const Problem &problem, const Machine &machine, const EncodeMap &encode) const;
+
+  /// Puts another address of counters into a block that fill() wrote: launches with the same arguments differ in nothing else.
+  void setCounters(std::uint64_t counters, std::byte *block) const;
 
 private:
   struct Step {

@@ -66,6 +66,10 @@ tilewright_status tilewright_workspace_bytes(const tilewright_kernel *kernel, co
    matter, and no other launch may use it until this one has run. */
 tilewright_status tilewright_launch(const tilewright_kernel *kernel, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes);
 
+/* The same with the promise that all bytes of the workspace are 0, as every launch on a GPU leaves them that has run to its end: zero it once, and
+   launches need one call of the driver instead of two. */
+tilewright_status tilewright_launch_zeroed(const tilewright_kernel *kernel, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes);
+
 /* The same with a workspace of its own; returns when done. Convenient, slower. */
 tilewright_status tilewright_run(const tilewright_kernel *kernel, const tilewright_arguments *arguments);
 

@@ -84,6 +84,7 @@ public:
   explicit Kernel(std::shared_ptr<const State> state) : state(std::move(state)) {}
 
 private:
+  friend const State &stateOf(const Kernel &kernel) { return *kernel.state; }
   std::shared_ptr<const State> state;
 };
 
