@@ -237,7 +237,7 @@ LogicalResult Statements::print(device::LoadOp op) {
 
 LogicalResult Statements::print(device::AnyOp op) {
   const std::string &rows = registers[op.getRows()];
-  values.declare(op.getResult(), {fmt::format("__any_sync(~0u, {0}[0] || {0}[1])", rows)}, "any");
+  values.declare(op.getResult(), {op.getUniform() ? rows + "[0]" : fmt::format("__any_sync(~0u, {0}[0] || {0}[1])", rows)}, "any");
   return success();
 }
 

@@ -1,8 +1,12 @@
 // device-distribute-tiles: a quick way that a vote of the warp may refuse, and the exact way after it.
 //
-//   quick way, in the registers of the step
-//   if a row of the warp refuses { the step's dots once more, by the warp itself; the exact way; rescale }
-//   else { what the quick way carries on }
+//   if two votes of this item have failed { exact }
+//   else {
+//     quick way, in the registers of the step
+//     if a row of the warp refuses { the step's dots once more, by the warp itself; exact }
+//     else { what the quick way carries on }
+//   }
+//   if exact { the exact way; rescale }
 //   the accumulating dots of both
 #include "Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,12 +74,32 @@ LogicalResult Distributor::repeatStep(tile::AttemptOp attempt) {
   return success();
 }
 
+void Distributor::startVotes(Operation *fold) {
+  if (!fold->walk([](tile::AttemptOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return;
+  Location loc = fold->getLoc();
+  Type rows = device::RowsType::get(b.getContext(), b.getI1Type());
+  OpBuilder top = OpBuilder::atBlockBegin(body);
+  Value none = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+  for (auto [votes, name] : {std::pair(&warned, "warned"), std::pair(&spent, "spent")}) {
+    if (!*votes)
+      *votes = device::RegistersOp::create(top, loc, rows, name);
+    device::FillOp::create(b, loc, *votes, none);
+  }
+}
+
 LogicalResult Distributor::writeAttempt(tile::AttemptOp attempt) {
   Location loc = attempt.getLoc();
-  Block &quick = attempt.getQuick().front(), &exact = attempt.getExact().front();
+  Block &quick = attempt.getQuick().front(), &exactWay = attempt.getExact().front();
   auto proposed = cast<tile::ProposeOp>(quick.getTerminator());
-  auto yielded = cast<tile::YieldOp>(exact.getTerminator());
+  auto yielded = cast<tile::YieldOp>(exactWay.getTerminator());
   const auto poolBefore = pool;
+  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  auto goesExact = scf::IfOp::create(b, loc, b.getI1Type(), device::AnyOp::create(b, loc, spent, b.getUnitAttr()), true);
+  OpBuilder::InsertionGuard whole(b);
+  b.setInsertionPointToStart(goesExact.thenBlock());
+  scf::YieldOp::create(b, loc, yes);
+  b.setInsertionPointToStart(goesExact.elseBlock());
   onQuickWay = true;
   auto dots = writeWay(quick);
   onQuickWay = false;
@@ -92,13 +116,13 @@ LogicalResult Distributor::writeAttempt(tile::AttemptOp attempt) {
     auto holds = resolve(proposed.getGuard());
     if (failed(holds))
       return failure();
-    Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
     device::SetOp::create(b, loc, arith::XOrIOp::create(b, loc, *holds, yes), refused);
     local.clear();
   }
   frames.pop_back();
-  Value again = device::AnyOp::create(b, loc, refused);
+  Value again = device::AnyOp::create(b, loc, refused, UnitAttr());
   auto branch = scf::IfOp::create(b, loc, again, true);
+  scf::YieldOp::create(b, loc, again);
   auto operandsOf = [&](const Event &event) {
     SmallVector<Value> held;
     for (Operation *op : event.ops)
@@ -115,12 +139,21 @@ LogicalResult Distributor::writeAttempt(tile::AttemptOp attempt) {
     if (failed(assign(registers[result], value, loc)))
       return failure();
   }
-  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
   pool = poolBefore;
   if (failed(repeatStep(attempt)))
     return failure();
-  auto exactDots = writeWay(exact);
+  {
+    auto rows = device::EachRowOp::create(b, loc);
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&rows.getBody());
+    device::SetOp::create(b, loc, device::GetOp::create(b, loc, b.getI1Type(), warned), spent);
+    device::SetOp::create(b, loc, yes, warned);
+  }
+  b.setInsertionPointAfter(goesExact);
+  auto exact = scf::IfOp::create(b, loc, goesExact.getResult(0), false);
+  b.setInsertionPointToStart(exact.thenBlock());
+  auto exactDots = writeWay(exactWay);
   if (failed(exactDots))
     return failure();
   if (operandsOf(*exactDots) != quickOperands)
@@ -134,9 +167,9 @@ LogicalResult Distributor::writeAttempt(tile::AttemptOp attempt) {
     if (failed(assign(carriers.lookup(result), value, loc)))
       return failure();
   frames.pop_back();
-  b.setInsertionPointAfter(branch);
+  b.setInsertionPointAfter(exact);
   // The tiles of stage 0 are given back only now.
-  Operation *last = branch;
+  Operation *last = exact;
   release(Moment::dots0);
   for (Operation *op = last->getNextNode(); op && isa<device::ReleaseOp, device::AdvanceOp>(op); op = op->getNextNode())
     op->setAttr("device.stage", b.getI64IntegerAttr(0));

@@ -96,6 +96,8 @@ LogicalResult Distributor::writeControl(Operation *op) {
     return llvm::any_of(loop->getUsers(), [&](Operation *user) { return user->hasAttr("tile.fold") && user->getBlock() == loop->getBlock(); });
   };
   auto loop = dyn_cast<scf::ForOp>(op);
+  if (outermost)
+    startVotes(op);
   bool isFirst = loop && outermost && llvm::none_of(loop.getInitArgs(), [](Value value) { return isa_and_present<scf::ForOp>(value.getDefiningOp()); });
   if (isFirst)
     blockTiles([&](Value cursor) { device::AwaitOp::create(b, op->getLoc(), cursor); });

@@ -78,6 +78,9 @@ private:
   /// Computes anew what registers held before the quick way overwrote them.
   mlir::LogicalResult repeatStep(tile::AttemptOp attempt);
   void dropUnrepeatable();
+  /// Before an item's fold: no vote has failed yet.
+  void startVotes(mlir::Operation *fold);
+  mlir::Value warned, spent;             // rows of i1, the same in all of a warp: whether one vote of the item failed, and whether two did
   bool onQuickWay = false;
   llvm::DenseMap<mlir::Operation *, std::array<mlir::Value, 4>> repeatable;   // dots of stage 0: left ring and cursor, right ring and cursor
 

@@ -103,5 +103,11 @@ device.kernel @elements "sm90a" items "q" 64 of [] {
     scf.if %any {
       device.fill %t with %one : !device.rows<f32>, f32
     }
+    // CHECK:      const bool any2 = in[0];
+    // CHECK-NEXT: if (any2) {
+    %same = device.any %in uniform
+    scf.if %same {
+      device.fill %t with %one : !device.rows<f32>, f32
+    }
   }
 }

@@ -11,11 +11,15 @@
 !sum = tensor<64x16xf32, #qe>
 
 // The quick way in the step's registers; where a row of the warp refuses what it made, the warp computes the dot again by itself and goes the
-// exact way, else only what the quick way carries on is taken. The tile is given back behind the vote, and both ways leave their weights in the
+// exact way, else only what the quick way carries on is taken. After two such votes an item's steps take the exact way at once. The tile is given back behind the vote, and both ways leave their weights in the
 // same registers, so that the accumulating dot is one.
 // CHECK-LABEL: device.kernel @attempt
 // CHECK: device.consumers 1 registers 240 {
 // CHECK: %[[REFUSED:.*]] = device.registers "refused" : !device.rows<i1>
+// CHECK: %[[WARNED:.*]] = device.registers "warned" : !device.rows<i1>
+// CHECK: %[[SPENT:.*]] = device.registers "spent" : !device.rows<i1>
+// CHECK: device.fill %[[WARNED]] with %false
+// CHECK: device.fill %[[SPENT]] with %false
 // CHECK: device.await %[[QC:[a-z0-9]+]]
 // CHECK-NEXT: device.fill %[[TOP:[a-z0-9]+]] with %cst_1
 // CHECK-NEXT: device.fill %[[TOTAL:[a-z0-9]+]] with %cst_0
@@ -24,6 +28,10 @@
 // CHECK-NEXT: device.await %[[KC:[a-z0-9]+]] {
 // CHECK: device.multiply %[[S:[a-z0-9]+]], %[[Q:[a-z0-9]+]] at %[[QC]], %[[K:[a-z0-9]+]] at %[[KC]] depth 64
 // CHECK: device.wait 0 %[[S]]
+// CHECK-NEXT: %[[AT_ONCE:.*]] = device.any %[[SPENT]] uniform
+// CHECK-NEXT: %[[EXACT:.*]] = scf.if %[[AT_ONCE]] -> (i1) {
+// CHECK-NEXT: scf.yield %true
+// CHECK-NEXT: } else {
 // CHECK-NEXT: device.each_element 32 {
 // CHECK: device.get %[[TOP]]
 // CHECK: device.combine sum %[[W:[a-z0-9]+]] into %[[SUM:[a-z0-9]+]] lanes
@@ -40,6 +48,20 @@
 // CHECK-NEXT: %[[ANY:.*]] = device.any %[[REFUSED]]
 // CHECK-NEXT: scf.if %[[ANY]] {
 // CHECK-NEXT: device.repeat %[[S]], %[[Q]] at %[[QC]], %[[K]] at %[[KC]] depth 64
+// CHECK-NEXT: device.each_row {
+// CHECK-NEXT: %[[BEFORE:.*]] = device.get %[[WARNED]]
+// CHECK-NEXT: device.set %[[BEFORE]] in %[[SPENT]]
+// CHECK-NEXT: device.set %true in %[[WARNED]]
+// CHECK-NEXT: }
+// CHECK-NEXT: } else {
+// CHECK-NEXT: device.each_row {
+// CHECK-NEXT: %[[L:.*]] = device.get %[[NEW]]
+// CHECK-NEXT: device.set %[[L]] in %[[TOTAL]]
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: scf.yield %[[ANY]]
+// CHECK-NEXT: }
+// CHECK-NEXT: scf.if %[[EXACT]] {
 // CHECK: device.combine max
 // CHECK: arith.maximumf
 // CHECK: device.combine sum %[[W:[a-z0-9]+]] into %{{.*}} lanes
@@ -48,10 +70,6 @@
 // CHECK: device.set %{{.*}} in %[[ACC]]
 // CHECK: device.set %{{.*}} in %[[TOP]]
 // CHECK: device.set %{{.*}} in %[[TOTAL]]
-// CHECK: } else {
-// CHECK-NEXT: device.each_row {
-// CHECK-NEXT: %[[L:.*]] = device.get %[[NEW]]
-// CHECK-NEXT: device.set %[[L]] in %[[TOTAL]]
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: device.release %[[KC]] {device.stage = 0 : i64}

@@ -394,9 +394,10 @@ def Device_RepeatOp : Device_Op<"repeat"> {
 }
 def Device_AnyOp : Device_Op<"any"> {
   let summary = "whether the condition holds for a row of any lane of the warp";
-  let arguments = (ins Device_InsideRows:$rows);
+  let description = [{ `uniform`: all rows of all lanes of the warp hold the same, so that nobody need vote. }];
+  let arguments = (ins Device_InsideRows:$rows, UnitAttr:$uniform);
   let results = (outs I1:$result);
-  let assemblyFormat = "$rows attr-dict";
+  let assemblyFormat = "$rows (`uniform` $uniform^)? attr-dict";
 }
 def Device_TurnOp : Device_Op<"turn"> {
   let summary = "consumer: waits for (or with `pass` gives on) the turn that goes round the warpgroups; `first` starts it";
