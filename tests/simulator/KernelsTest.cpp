@@ -1,4 +1,4 @@
-// Every kind of program, compiled for an H200 and run in the simulator against float64: races, fences, barriers and numbers.
+// Every kind of program, compiled for an H200 or for older GPUs and run in the simulator against float64: races, fences, barriers and numbers.
 #include "EmittedKernel.h"
 #include "programs/Programs.h"
 #include "support/Arrays.h"
@@ -36,6 +36,7 @@ struct Case {
   std::string schedule = {};   // fields that differ from the default
   Nans nans = Nans::refused;
   std::function<bool(std::int64_t q, std::int64_t k)> sees = {};   // of variants: whether no mask hides key k from row q
+  std::string target = "h200";
 };
 
 /// How a case fills a kernel: a ring must come round, a block must go on to another item, and masks must meet tiles of every class.
@@ -62,7 +63,7 @@ Filled filled(const Case &c, const Schedule &schedule) {
 }
 
 Schedule scheduleOf(const Case &c) {
-  Schedule schedule = defaultSchedule(c.program, findTarget("h200"), c.inner);
+  Schedule schedule = defaultSchedule(c.program, findTarget(c.target), c.inner);
   std::string text = print(schedule);
   for (std::size_t at = 0; at < c.schedule.size();) {
     std::size_t end = std::min(c.schedule.find(' ', at), c.schedule.size());
@@ -91,7 +92,7 @@ void right(const Case &c, Fill fill = Fill::any, int sms = 2) {
       CHECK(tiles.empty > 0);
     }
   }
-  const Artifact artifact = compileDevice(c.program, schedule, findTarget("h200"));
+  const Artifact artifact = compileDevice(c.program, schedule, findTarget(c.target));
   const EmittedKernel kernel(artifact);
   Evaluation measured = c.inputs;
   for (const auto &[name, shape] : c.stored)
@@ -164,57 +165,6 @@ TEST_CASE("head dims in the simulator") {
   right(variant("plain", {1, 2, 1, 70, 130, 256, 256}, Type::f16, "k=32 warpgroups=1 q=64"), Fill::whole);
 }
 
-TEST_CASE("schedules of every kind in the simulator") {
-  for (const char *schedule : {"k=32 overlap=no", "k=32 turns=no", "k=32 drawn=no", "k=32 stages=1", "k=32 stages=3 blockBuffers=2",
-                               "k=16 q=64 warpgroups=1", "k=48 q=192 warpgroups=3"})
-    right(variant("causal", {1, 3, 1, 250, 250, 64, 64}, Type::bf16, schedule), Fill::whole);
-}
-
-TEST_CASE("lengths and rows without keys in the simulator") {
-  for (auto [sq, skv] : {std::pair{1, 1}, {1, 300}, {300, 1}, {40, 7}, {5, 0}, {0, 5}, {129, 64}, {127, 129}})
-    right(variant("causal", {2, 2, 1, sq, skv, 64, 64}, Type::bf16, "k=32"));
-}
-
-TEST_CASE("folds of every kind in the simulator") {
-  const std::int64_t t = 150, v = 200, d = 64;
-  Evaluation inputs{{{"X", randomArray({t, d}, 1, Type::bf16, 0.3)}, {"W", randomArray({v, d}, 2, Type::bf16)}}, {}};
-  const Tolerance tolerance = roundingOf(Type::f32, 8 * std::sqrt(double(d)) * double(v), double(d + v));
-  right({programs::rowSumsOfAbs(), {{"d", d}}, inputs, {{"R", {t}}}, tolerance, "v=32"});
-  right({programs::linearLogSumExp(), {{"d", d}}, inputs, {{"lse", {t}}, {"best", {t}}}, tolerance, "v=32"});
-  right({programs::sumsUnderMasks(), {{"d", d}}, inputs, {{"A", {t}}, {"B", {t}}, {"C", {t}}}, tolerance, "v=32"});
-  Evaluation product{{{"X", randomArray({t, v}, 1, Type::bf16)}, {"W", randomArray({v, d}, 2, Type::bf16)}}, {}};
-  right({programs::gemm(), {{"e", d}}, product, {{"Y", {t, d}}}, roundingOf(Type::bf16, double(v), double(v)), "v=64"});
-}
-
-TEST_CASE("vectors along the fold axis in the simulator") {
-  // L[t] = log Σ_v exp(X[t] · W[v] + c[v]), M[t] = Σ_v c[v] · [v ≤ t]: with dots of stage 0 alone, and Y[t, e] = Σ_v X[t, v] · W[v, e] beside N[t] = Σ_v c[v].
-  Axis t("t"), v("v"), d("d");
-  Tensor X("X", Type::bf16, 2), W("W", Type::bf16, 2), C("C", Type::f32, 1), L("L", Type::f32, 1);
-  Tile x = X(t, d);
-  auto [top, total] = fold(v, std::tuple{full(-infinity, {t}), full(0, {t})}, [&](Tile top, Tile total) {
-    Tile z = dot(x, W(v, d), over(d)) + C(v);
-    Tile next = max(top, max(z, over(v)));
-    return std::tuple{next, total * exp(top - next) + sum(exp(z - next), over(v))};
-  });
-  Program biased{"biased_log_sum_exp", {store(L, {t}, top + log(total))}};
-  Evaluation inputs{{{"X", randomArray({150, 64}, 1, Type::bf16, 0.3)}, {"W", randomArray({200, 64}, 2, Type::bf16)}, {"C", randomArray({200}, 3, Type::f32)}}, {}};
-  right({biased, {{"d", 64}}, inputs, {{"L", {150}}}, roundingOf(Type::f32, 64, 264), "v=32"});
-}
-
-TEST_CASE("held stabilisers in the simulator") {
-  for (const char *name : {"plain", "causal", "causal+alibi+softcap(4)"})
-    for (Type type : {Type::bf16, Type::f16}) {
-      Case c = variant(name, {1, 2, 1, 250, 290, 64, 64}, type, "k=32 stabilised=yes");
-      right(c, Fill::whole);
-      // Keys that grow towards the front, where the fold ends: the running maximum rises by more than a 16-bit type holds.
-      Array &keys = c.inputs.tensors["K"];
-      for (std::size_t i = 0; i < keys.data.size(); ++i)
-        keys.data[i] = roundTo(keys.data[i] * (1 + 0.05 * double(290 - i / 64)), type);
-      c.tolerance = roundingOf(type, 8, 400, 400);
-      right(c, Fill::whole);
-    }
-}
-
 namespace {
 
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
@@ -245,7 +195,80 @@ Case notFinite(Case c) {
   return c;
 }
 
+Case onTarget(Case c, const std::string &target) {
+  c.target = target;
+  return c;
+}
+
 }   // namespace
+
+TEST_CASE("kernels without Hopper's instructions in the simulator") {
+  for (const char *name : {"plain", "causal", "window(70,20)", "causal+alibi+softcap(4)"})
+    for (Type type : {Type::bf16, Type::f16})
+      right(onTarget(variant(name, {1, 2, 1, 200, 260, 64, 64}, type, "k=32"), "a100"), Fill::whole);
+  for (std::int64_t d : {8, 40, 80, 128})
+    right(onTarget(variant("causal", {1, 2, 1, 200, 260, d, d}, Type::bf16, d == 128 ? "k=64" : "k=32"), "rtx4090"), d == 128 ? Fill::any : Fill::whole);
+  right(onTarget(variant("plain", {1, 2, 1, 130, 260, 192, 128}, Type::f16, "k=32"), "b200"), Fill::whole);
+  right(onTarget(variant("causal", {1, 1, 1, 70, 130, 256, 256}, Type::f16, "k=32 warpgroups=1 q=64"), "rtx5090"));
+  for (const char *schedule : {"k=32 drawn=no", "k=32 stages=1", "k=32 stages=3 blockBuffers=2", "k=16 q=64 warpgroups=1", "k=48 q=192 warpgroups=3", "k=32 stabilised=no", "k=32 overlap=yes"})
+    right(onTarget(variant("causal", {1, 3, 1, 250, 250, 64, 64}, Type::bf16, schedule), "a100"));
+  for (auto [sq, skv] : {std::pair{1, 1}, {1, 300}, {300, 1}, {40, 7}, {5, 0}, {0, 5}, {129, 64}, {127, 129}})
+    right(onTarget(variant("causal", {2, 2, 1, sq, skv, 64, 64}, Type::bf16, "k=32"), "a100"));
+  right(onTarget(notFinite(variant("causal", {1, 2, 1, 200, 260, 64, 64}, Type::bf16, "k=32")), "a100"));
+}
+
+TEST_CASE("schedules of every kind in the simulator") {
+  for (const char *schedule : {"k=32 overlap=no", "k=32 turns=no", "k=32 drawn=no", "k=32 stages=1", "k=32 stages=3 blockBuffers=2",
+                               "k=16 q=64 warpgroups=1", "k=48 q=192 warpgroups=3"})
+    right(variant("causal", {1, 3, 1, 250, 250, 64, 64}, Type::bf16, schedule), Fill::whole);
+}
+
+TEST_CASE("lengths and rows without keys in the simulator") {
+  for (auto [sq, skv] : {std::pair{1, 1}, {1, 300}, {300, 1}, {40, 7}, {5, 0}, {0, 5}, {129, 64}, {127, 129}})
+    right(variant("causal", {2, 2, 1, sq, skv, 64, 64}, Type::bf16, "k=32"));
+}
+
+TEST_CASE("folds of every kind in the simulator") {
+  const std::int64_t t = 150, v = 200, d = 64;
+  Evaluation inputs{{{"X", randomArray({t, d}, 1, Type::bf16, 0.3)}, {"W", randomArray({v, d}, 2, Type::bf16)}}, {}};
+  const Tolerance tolerance = roundingOf(Type::f32, 8 * std::sqrt(double(d)) * double(v), double(d + v));
+  const Evaluation product{{{"X", randomArray({t, v}, 1, Type::bf16)}, {"W", randomArray({v, d}, 2, Type::bf16)}}, {}};
+  for (const char *target : {"h200", "a100"}) {
+    right(onTarget({programs::rowSumsOfAbs(), {{"d", d}}, inputs, {{"R", {t}}}, tolerance, "v=32"}, target));
+    right(onTarget({programs::linearLogSumExp(), {{"d", d}}, inputs, {{"lse", {t}}, {"best", {t}}}, tolerance, "v=32"}, target));
+    right(onTarget({programs::sumsUnderMasks(), {{"d", d}}, inputs, {{"A", {t}}, {"B", {t}}, {"C", {t}}}, tolerance, "v=32"}, target));
+    right(onTarget({programs::gemm(), {{"e", d}}, product, {{"Y", {t, d}}}, roundingOf(Type::bf16, double(v), double(v)), "v=64"}, target));
+  }
+}
+
+TEST_CASE("vectors along the fold axis in the simulator") {
+  // L[t] = log Σ_v exp(X[t] · W[v] + c[v]), M[t] = Σ_v c[v] · [v ≤ t]: with dots of stage 0 alone, and Y[t, e] = Σ_v X[t, v] · W[v, e] beside N[t] = Σ_v c[v].
+  Axis t("t"), v("v"), d("d");
+  Tensor X("X", Type::bf16, 2), W("W", Type::bf16, 2), C("C", Type::f32, 1), L("L", Type::f32, 1);
+  Tile x = X(t, d);
+  auto [top, total] = fold(v, std::tuple{full(-infinity, {t}), full(0, {t})}, [&](Tile top, Tile total) {
+    Tile z = dot(x, W(v, d), over(d)) + C(v);
+    Tile next = max(top, max(z, over(v)));
+    return std::tuple{next, total * exp(top - next) + sum(exp(z - next), over(v))};
+  });
+  Program biased{"biased_log_sum_exp", {store(L, {t}, top + log(total))}};
+  Evaluation inputs{{{"X", randomArray({150, 64}, 1, Type::bf16, 0.3)}, {"W", randomArray({200, 64}, 2, Type::bf16)}, {"C", randomArray({200}, 3, Type::f32)}}, {}};
+  right({biased, {{"d", 64}}, inputs, {{"L", {150}}}, roundingOf(Type::f32, 64, 264), "v=32"});
+}
+
+TEST_CASE("held stabilisers in the simulator") {
+  for (const char *name : {"plain", "causal", "causal+alibi+softcap(4)"})
+    for (Type type : {Type::bf16, Type::f16}) {
+      Case c = variant(name, {1, 2, 1, 250, 290, 64, 64}, type, "k=32 stabilised=yes");
+      right(c, Fill::whole);
+      // Keys that grow towards the front, where the fold ends: the running maximum rises by more than a 16-bit type holds.
+      Array &keys = c.inputs.tensors["K"];
+      for (std::size_t i = 0; i < keys.data.size(); ++i)
+        keys.data[i] = roundTo(keys.data[i] * (1 + 0.05 * double(290 - i / 64)), type);
+      c.tolerance = roundingOf(type, 8, 400, 400);
+      right(c, Fill::whole);
+    }
+}
 
 TEST_CASE("values that are not finite under masks in the simulator") {
   for (const char *name : {"causal", "window(70,20)"})

@@ -22,11 +22,11 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ParameterField::Kind, {{FieldKind::map, "map"}, {Fi
   {FieldKind::group, "group"}, {FieldKind::items, "items"}, {FieldKind::counters, "counters"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapDimension, dimension, chunk, size, box)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ParameterField, kind, name, axis, tensor, type, dimension, dimensions, swizzle)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, freeAxes, threads, sharedBytes, blocksPerSM, counters, grouped, ringTensors)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, freeAxes, threads, sharedBytes, blocksPerSM, counters, grouped, ringTensors, softwareMaps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers, spillBytes, stackBytes, staticSharedBytes, remarks)
 
 namespace {
-constexpr std::string_view magic = "tilewright artifact 3\n";
+constexpr std::string_view magic = "tilewright artifact 4\n";
 }
 
 std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind) {
@@ -47,7 +47,7 @@ std::string serialise(const Artifact &a) {
 Artifact parseArtifact(std::string_view bytes) {
   auto refuse = [](const std::string &why) -> std::runtime_error { return std::runtime_error("not an artifact of this version: " + why); };
   if (bytes.substr(0, magic.size()) != magic)
-    throw refuse("expected it to start with \"tilewright artifact 3\"");
+    throw refuse("expected it to start with \"tilewright artifact 4\"");
   bytes.remove_prefix(magic.size());
   std::size_t end = bytes.find('\n');
   if (end == bytes.npos)

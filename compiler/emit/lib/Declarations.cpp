@@ -59,6 +59,7 @@ FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) 
     made.launch.freeAxes.push_back(cast<StringAttr>(axis).str());
   made.launch.threads = int(kernel.threads());
   made.launch.grouped = kernel.getGrouped();
+  made.launch.softwareMaps = !device::isHopper(kernel);
   Names members(Names::For::members);
   for (Operation &op : kernel.getBody().front()) {
     if (auto tensor = dyn_cast<device::TensorOp>(op); tensor && !memoryType(tensor.getResult().getType().getElement()))
@@ -214,6 +215,14 @@ void Declarations::printHeader(Text &text) const {
 
 void Declarations::printSetup(Text &text) const {
   device::KernelOp kernel = this->kernel;
+  // A copy engine arrives once, with its bytes; of a warp that copies, every lane does.
+  constexpr int warp = 32;
+  llvm::DenseSet<Value> arrivedAtByLanes;
+  if (!device::isHopper(kernel))
+    kernel.walk([&](device::AcquireOp acquire) {
+      if (acquire.getBytes())
+        arrivedAtByLanes.insert(device::barriersOf(acquire.getCursor()).getResult());
+    });
   auto eachSlot = [&](std::int64_t slots, auto print) {
     if (slots == 1)
       return print("");
@@ -232,7 +241,7 @@ void Declarations::printSetup(Text &text) const {
       text.line(fmt::format("smem_name(sb + {0}_FULL, {1}, \"{0}_FULL\");", name, 8 * slots));
       text.line(fmt::format("smem_name(sb + {0}_EMPTY, {1}, \"{0}_EMPTY\");", name, 8 * slots));
       eachSlot(slots, [&](const char *step) {
-        text.line(fmt::format("mbar_init(sb + {}_FULL{}, 1);", name, step));
+        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, arrivedAtByLanes.contains(barriers.getResult()) ? warp : 1));
         text.line(fmt::format("mbar_init(sb + {}_EMPTY{}, {});", name, step, std::uint64_t(barriers.getReleases())));
       });
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {

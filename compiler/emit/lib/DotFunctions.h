@@ -22,6 +22,10 @@ public:
   std::vector<std::string> instructions() const { return {used.begin(), used.end()}; }
 
 private:
+  std::string nameOfWarps(device::MultiplyOp op);
+  /// Writes the function, whose text without its name is `body`, unless there is one, and gives its name.
+  template <class Describe> std::string named(const std::string &body, const char *stem, int &count, Describe describe);
+
   Text text;
   std::vector<std::pair<std::string, std::string>> known;   // a function's text without its name, and its name
   std::set<std::string> used;

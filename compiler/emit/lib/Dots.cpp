@@ -32,6 +32,12 @@ void Statements::descriptors(device::ConsumersOp role) {
 }
 
 LogicalResult Statements::print(device::MultiplyOp op) {
+  if (!hopper) {
+    const std::string left = isa<device::RingType>(op.getLeft().getType()) ? slotAddress(op.getLeft(), op.getLeftCursor()) : registers[op.getLeft()];
+    text.line(fmt::format("{}({}, {}, {}, cw * 64 + (warp & 3) * 16 + (lane & 15), lane);", dots.nameOf(op), registers[op.getAccumulator()], left,
+                          slotAddress(op.getRight(), op.getRightCursor())));
+    return success();
+  }
   auto descriptor = [&](Value ring, Value cursor, bool isLeft, bool transposed) {
     const std::string &slot = cursors[cursor].slot;
     const std::string &name = descriptorNames[descriptorKey(ring, declared, isLeft, transposed)];
@@ -51,18 +57,24 @@ std::string Statements::pins(ValueRange pinned) const {
   return list;
 }
 
+// A warp's own products are done, for the program, where they are issued.
 LogicalResult Statements::print(device::FenceOp op) {
+  if (!hopper)
+    return success();
   const std::string list = pins(op.getRegisters());
   text.line(list + (list.empty() ? "" : " ") + "wgmma_fence();");
   return success();
 }
 
 LogicalResult Statements::print(device::CommitOp op) {
-  text.line("wgmma_commit();");
+  if (hopper)
+    text.line("wgmma_commit();");
   return success();
 }
 
 LogicalResult Statements::print(device::WaitOp op) {
+  if (!hopper)
+    return success();
   const std::string list = pins(op.getRegisters());
   text.line(fmt::format("wgmma_wait<{}>();{}", std::uint64_t(op.getPending()), list.empty() ? "" : " " + list));
   return success();

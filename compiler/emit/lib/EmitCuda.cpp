@@ -32,7 +32,8 @@ FailureOr<CudaText> emitCuda(device::KernelOp kernel) {
     return failure();
   body.line();
   if (producer) {
-    body.open("if (wg == 0) {");
+    // Registers go from warpgroup to warpgroup, so that a producer that gives some away is a whole one, and the first; else a warp is enough.
+    body.open(device::isHopper(kernel) ? "if (wg == 0) {" : fmt::format("if (warp == {}) {{", (declared->launch.threads - 32) / 32));
     body.line("// ---- producer");
     if (failed(statements.producer(producer)))
       return failure();
@@ -56,6 +57,8 @@ FailureOr<CudaText> emitCuda(device::KernelOp kernel) {
   return cuda;
 }
 
-std::string assembledText(const Artifact &artifact) { return deviceSource(Instructions::sm90, artifact.source, artifact.program + ".cu"); }
+std::string assembledText(const Artifact &artifact) {
+  return deviceSource(artifact.launch.softwareMaps ? Instructions::sm80 : Instructions::sm90, artifact.source, artifact.program + ".cu");
+}
 
 } // namespace tw

@@ -32,7 +32,7 @@ LogicalResult Statements::print(device::CursorOp op) {
 
 LogicalResult Statements::print(device::AcquireOp op) {
   text.line(fmt::format("mbar_wait({}, {});", barrier(op.getCursor(), "_EMPTY"), cursors[op.getCursor()].phase));
-  if (op.getBytes())
+  if (op.getBytes() && hopper)
     text.line(fmt::format("mbar_expect_tx({}, {});", barrier(op.getCursor(), "_FULL"), std::uint64_t(op.getBytes())));
   return success();
 }
@@ -44,6 +44,17 @@ LogicalResult Statements::print(device::CopyOp op) {
   std::string coordinates;
   for (Value coordinate : op.getCoordinates())
     coordinates += ", " + values.textOf(coordinate);
+  if (!hopper) {
+    auto map = op.getMap().getDefiningOp<device::TensorMapOp>();
+    SmallVector<int64_t> box(map.getBox());
+    box[0] *= int64_t(map.getElement().getIntOrFloatBitWidth()) / 8;
+    box.resize(5, 1);
+    for (std::size_t i = op.getCoordinates().size(); i < 5; ++i)
+      coordinates += ", 0";
+    text.line(fmt::format("copy_box<{}, {}>({}{}, {}{}, lane);", fmt::join(box, ", "), int64_t(map.getSwizzle()), slotAddress(op.getRing(), op.getCursor()),
+                          before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), coordinates));
+    return success();
+  }
   text.line(fmt::format("tma_load_{}d({}{}, {}, {}{});", op.getCoordinates().size(), slotAddress(op.getRing(), op.getCursor()),
                         before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), barrier(op.getCursor(), "_FULL"), coordinates));
   return success();
@@ -51,6 +62,8 @@ LogicalResult Statements::print(device::CopyOp op) {
 
 LogicalResult Statements::print(device::AdvanceOp op) {
   const Cursor &cursor = cursors[op.getCursor()];
+  if (!hopper && op->getParentOfType<device::ProducerOp>() && filledByCopies.contains(device::barriersOf(op.getCursor()).getResult()))
+    text.line(fmt::format("cp_async_mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
   const std::string turn = cursor.phase.empty() ? "" : cursor.phase + " ^= 1;";
   if (cursor.slot.empty()) {
     if (!turn.empty())
@@ -73,20 +86,29 @@ LogicalResult Statements::print(device::AwaitOp op) {
 // Where lanes read the slot themselves, all of them must have before the one that speaks for the warp says so.
 LogicalResult Statements::print(device::ReleaseOp op) {
   const std::string condition = op.getCondition() ? values.textOf(op.getCondition(), Precedence::both) + " && " : "";
-  if (readByLanes.contains(device::barriersOf(op.getCursor()).getResult()))
+  if (!hopper || readByLanes.contains(device::barriersOf(op.getCursor()).getResult()))
     text.line("__syncwarp();");
   text.line(fmt::format("if ({}lane == 0) mbar_arrive({});", condition, barrier(op.getCursor(), "_EMPTY")));
   return success();
 }
 
 LogicalResult Statements::print(device::DrawOp op) {
-  values.declare(op.getResult(), {"atomicAdd(" + values.textOf(op.getCounters()) + ", 1) + (int)gridDim.x"}, "item");
+  const std::string drawn = "atomicAdd(" + values.textOf(op.getCounters()) + ", 1) + (int)gridDim.x";
+  if (hopper) {
+    values.declare(op.getResult(), {drawn}, "item");
+    return success();
+  }
+  const std::string name = names.unique(hintFor(op.getResult(), "item"));
+  text.line("int " + name + " = 0;");
+  text.line(fmt::format("if (lane == 0) {} = {};", name, drawn));
+  text.line(fmt::format("{0} = __shfl_sync(~0u, {0}, 0);", name));
+  values.bind(op.getResult(), {name});
   return success();
 }
 
 LogicalResult Statements::print(device::RetireOp op) {
   const std::string counters = values.textOf(op.getCounters());
-  text.open(fmt::format("if (atomicAdd({} + 1, 1) == (int)gridDim.x - 1) {{   // the last block: ready for the next launch", counters));
+  text.open(fmt::format("if ({}atomicAdd({} + 1, 1) == (int)gridDim.x - 1) {{   // the last block: ready for the next launch", hopper ? "" : "lane == 0 && ", counters));
   text.line(counters + "[0] = 0;");
   text.line(counters + "[1] = 0;");
   text.close();
@@ -95,8 +117,12 @@ LogicalResult Statements::print(device::RetireOp op) {
 
 LogicalResult Statements::print(device::PostOp op) {
   const std::string &slot = cursors[op.getCursor()].slot, number = values.textOf(op.getValue());
+  if (!hopper)
+    text.open("if (lane == 0) {");
   text.line(fmt::format("st_shared_u32(sb + {}_AT{}, {});", declared.stem(op.getMailbox()), slot.empty() ? "" : " + 4 * " + slot, number));
   text.line(fmt::format("mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
+  if (!hopper)
+    text.close();
   return success();
 }
 

@@ -11,8 +11,13 @@ namespace tw::emit {
 LogicalResult Statements::shared(device::KernelOp kernel) {
   if (device::ConsumersOp role = device::consumersOf(kernel))
     warpgroups = int64_t(role.getWarpgroups());
+  hopper = device::isHopper(kernel);
   kernel.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
+        .Case([&](device::AcquireOp acquire) {
+          if (acquire.getBytes())
+            filledByCopies.insert(device::barriersOf(acquire.getCursor()).getResult());
+        })
         .Case([&](device::LoadColumnOp load) { readByLanes.insert(device::barriersOf(load.getCursor()).getResult()); })
         .Case([&](device::IsolateOp isolate) { readByLanes.insert(device::barriersOf(isolate.getCursor()).getResult()); })
         .Case([&](device::RepeatOp repeat) {
@@ -30,6 +35,8 @@ LogicalResult Statements::producer(device::ProducerOp role) {
   Scope scope(names);
   if (role.getRegisters())
     text.line(fmt::format("reg_dec<{}>();", std::uint64_t(role.getRegisters())));
+  if (!hopper)
+    return block(role.getBody().front());
   text.open("if (warp == 0 && lane == 0) {");
   for (const std::string &map : declared.maps())
     text.line("tma_prefetch_desc(" + map + ");");
@@ -43,10 +50,11 @@ LogicalResult Statements::consumers(device::ConsumersOp role) {
   Scope scope(names);
   if (role.getRegisters())
     text.line(fmt::format("reg_inc<{}>();", std::uint64_t(role.getRegisters())));
-  const bool hasProducer = bool(device::producerOf(role->getParentOfType<device::KernelOp>()));
-  text.line(fmt::format("const int cw = {};   // this warpgroup among the consumers", hasProducer ? "wg - 1" : "wg"));
+  const bool isBehindProducer = hopper && device::producerOf(role->getParentOfType<device::KernelOp>());
+  text.line(fmt::format("const int cw = {};   // this warpgroup among the consumers", isBehindProducer ? "wg - 1" : "wg"));
   text.line("const int row = cw * 64 + (warp & 3) * 16 + (lane >> 2), col = 2 * (lane & 3);   // of the first element in a fragment");
-  descriptors(role);
+  if (hopper)
+    descriptors(role);
   return block(role.getBody().front());
 }
 

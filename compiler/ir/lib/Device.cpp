@@ -98,10 +98,13 @@ ProducerOp producerOf(KernelOp kernel) {
   return found.empty() ? ProducerOp() : *found.begin();
 }
 
+bool isHopper(KernelOp kernel) { return kernel.getArch() == "sm90a"; }
+
 int64_t KernelOp::threads() {
-  constexpr int64_t warpgroup = 128;
+  constexpr int64_t warp = 32, warpgroup = 128;
   ConsumersOp consumers = consumersOf(*this);
-  return warpgroup * ((consumers ? int64_t(consumers.getWarpgroups()) : 0) + (producerOf(*this) ? 1 : 0));
+  const int64_t producer = producerOf(*this) ? isHopper(*this) ? warpgroup : warp : 0;
+  return producer + warpgroup * (consumers ? int64_t(consumers.getWarpgroups()) : 0);
 }
 
 } // namespace tw::device

@@ -25,6 +25,7 @@ constexpr StringLiteral foldAxisAttr = "tile.fold";
 constexpr int64_t chunkColumns = 64, rowsOfWarpgroup = 64, warpsOfWarpgroup = 4;
 
 struct Options {
+  StringRef arch;
   int64_t stages, blockBuffers;
   bool overlap, grouped;
 };
@@ -328,7 +329,7 @@ void Outline::produce(Role &role, Block &block, Block *outer) {
 void Outline::makeProducer() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
   int64_t warpgroups = kernelAttr.withRole(tile::Role::Block).getWidth() / rowsOfWarpgroup;
-  auto producer = device::ProducerOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups >= 3 ? 32 : 24));
+  auto producer = device::ProducerOp::create(b, function.getLoc(), b.getI64IntegerAttr(!device::isHopper(kernel) ? 0 : warpgroups >= 3 ? 32 : 24));
   b.createBlock(&producer.getBody());
   Role role{b, {}, {}};
   makeCursors(role, 1);
@@ -373,7 +374,7 @@ void Outline::consume(Role &role, Block &block) {
 LogicalResult Outline::makeConsumers() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
   int64_t warpgroups = kernelAttr.withRole(tile::Role::Block).getWidth() / rowsOfWarpgroup;
-  auto consumers = device::ConsumersOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups), b.getI64IntegerAttr(warpgroups >= 3 ? 160 : 240));
+  auto consumers = device::ConsumersOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups), b.getI64IntegerAttr(!device::isHopper(kernel) ? 0 : warpgroups >= 3 ? 160 : 240));
   b.createBlock(&consumers.getBody());
   Role role{b, {}, {}};
   makeCursors(role, 0);
@@ -397,7 +398,7 @@ LogicalResult Outline::run() {
     if (axis.getRole() == tile::Role::Free)
       frees.push_back(axis.getName().getValue());
   bool grouped = options.grouped && !frees.empty() && tile::boundsDependOnBlock(function);
-  kernel = device::KernelOp::create(b, function.getLoc(), function.getSymNameAttr(), b.getStringAttr("sm90a"), block.getName(), b.getI64IntegerAttr(block.getWidth()),
+  kernel = device::KernelOp::create(b, function.getLoc(), function.getSymNameAttr(), b.getStringAttr(options.arch), block.getName(), b.getI64IntegerAttr(block.getWidth()),
                                     b.getStrArrayAttr(frees), grouped ? b.getUnitAttr() : UnitAttr(), IntegerAttr());
   kernel.getBody().emplaceBlock();
   declareRings();
@@ -423,7 +424,7 @@ struct TileToDevice : impl::TileToDeviceBase<TileToDevice> {
       if (tile::kernelOf(function))
         kernels.push_back(function);
     for (func::FuncOp kernel : kernels)
-      if (failed(Outline(kernel, {stages, blockBuffers, overlap, grouped}).run()))
+      if (failed(Outline(kernel, {arch, stages, blockBuffers, overlap, grouped}).run()))
         return signalPassFailure();
   }
 };

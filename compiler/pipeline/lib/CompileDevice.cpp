@@ -17,13 +17,14 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
   return {{"walk-folds",
            [&](OpPassManager &pm) {
              WalkFoldsOptions options;
-             options.peel = schedule.overlap;
+             options.peel = schedule.overlap || schedule.stabilised;   // no vote can hold in an item's first step
              pm.addPass(createWalkFolds(options));
              tidy(pm);
            }},
           {"roles",
            [&](OpPassManager &pm) {
              TileToDeviceOptions options;
+             options.arch = target.arch;
              options.stages = schedule.stages;
              options.blockBuffers = schedule.blockBuffers;
              options.overlap = schedule.overlap;
@@ -63,11 +64,9 @@ static void requireWidths(Artifact &artifact) {
     }
 }
 
-bool hasCode(const Target &target) { return target.isHost() || target.arch == "sm90a"; }
-
 Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options) {
-  if (target.isHost() || !hasCode(target))
-    throw CompileError(fmt::format("there is no code generator for {} ({}) yet; take h100, h200 or host", target.title, target.arch));
+  if (target.isHost())
+    throw CompileError(fmt::format("{} is no GPU; compileHost makes code for it", target.title));
   if (options.onStage)
     options.onStage({"program", ".txt", print(program, Locations::print)});
   Compilation compilation(program, schedule, options);

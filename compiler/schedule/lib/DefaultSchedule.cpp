@@ -38,7 +38,7 @@ std::vector<Candidate> candidates(const Target &target) {
     return list;
   }
   // Three warpgroups where their tiles are narrow enough to stay wide in the other direction.
-  if (target.arch == "sm90a")
+  if (target.isHopper())
     for (int stages : {3, 2})
       list.push_back({3, 192, 128, stages});
   for (int warpgroups : {2, 1})
@@ -48,11 +48,11 @@ std::vector<Candidate> candidates(const Target &target) {
   return list;
 }
 
-/// Registers that a consumer thread may hold: the file shared out among the block's threads (on a GPU with
-/// a producer warpgroup that gives most of its own away), at most what one thread can name.
+/// Registers that a consumer thread may hold: the file shared out among the block's threads and those of a producer warp (on Hopper a
+/// warpgroup, which gives most of its own away), at most what one thread can name.
 int registersPerThread(const Target &target, int warpgroups) {
-  int threads = 128 * warpgroups, shared = target.registersPerSM / threads;
-  if (target.arch == "sm90a")
+  int threads = 128 * warpgroups, shared = target.registersPerSM / (threads + 32);
+  if (target.isHopper())
     shared = (target.registersPerSM - 128 * 24) / threads;
   return std::min(target.registersPerThreadMax, shared) / 8 * 8;
 }
@@ -74,8 +74,9 @@ Schedule defaultSchedule(const Program &program, const Target &target, const std
     smallest = footprint(program, schedule, target);
     bool fits = smallest.sharedBytes <= target.sharedBytesPerBlock && smallest.registersPerThread <= registersPerThread(target, c.warpgroups);
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
-      schedule.overlap = schedule.drawn = schedule.stabilised = !target.isHost();
-      schedule.turns = !target.isHost() && c.warpgroups > 2;   // two find their rhythm by themselves
+      schedule.drawn = schedule.stabilised = !target.isHost();
+      schedule.overlap = target.isHopper();                        // elsewhere a warp waits for its own products
+      schedule.turns = target.isHopper() && c.warpgroups > 2;      // two find their rhythm by themselves
       return schedule;
     }
   }

@@ -104,21 +104,19 @@ Footprint onHost(const std::vector<TileUse> &uses, const Schedule &schedule) {
   return f;
 }
 
-/// Bytes of an operand in shared memory. Bulk copies lay its rows down in pieces of 128 bytes, so that the innermost axis is padded to those.
-std::int64_t sharedBytes(const TileUse &use, const Schedule &schedule, bool bulkCopies) {
-  std::int64_t bytes = elements(use, schedule) * use.elementBytes;
-  if (!bulkCopies)
-    return bytes;
+/// Bytes of an operand in shared memory. Its rows lie there in pieces of 128 bytes, so that the innermost axis is padded to those.
+std::int64_t sharedBytes(const TileUse &use, const Schedule &schedule) {
+  const std::int64_t bytes = elements(use, schedule) * use.elementBytes;
   const std::int64_t row = schedule.widths.at(use.axes.back().name()) * use.elementBytes;
   return bytes / row * ((row + 127) / 128 * 128);
 }
 
 /// On a GPU operands lie in shared memory (those of steps in a ring), everything else in registers; a
 /// product is packed to 16 bit beside itself when it becomes an operand.
-Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, bool bulkCopies) {
+Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule) {
   constexpr int addressing = 32;                          // registers for rows, addresses, loop state
   constexpr int columnRegisters = 24;                     // what the assembler keeps of one beside its elements
-  const std::int64_t barriers = bulkCopies ? 2048 : 1024; // and what alignment costs
+  const std::int64_t barriers = 2048;                     // and what alignment costs
   Footprint f;
   f.sharedBytes = barriers;
   std::int64_t held = 0;
@@ -126,8 +124,8 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, bool
   for (const TileUse &use : uses) {
     std::int64_t n = elements(use, schedule);
     switch (use.kind) {
-    case TileUse::Kind::blockOperand: f.sharedBytes += sharedBytes(use, schedule, bulkCopies) * (bulkCopies ? schedule.blockBuffers : 1); break;
-    case TileUse::Kind::foldOperand: f.sharedBytes += sharedBytes(use, schedule, bulkCopies) * schedule.stages; break;
+    case TileUse::Kind::blockOperand: f.sharedBytes += sharedBytes(use, schedule) * schedule.blockBuffers; break;
+    case TileUse::Kind::foldOperand: f.sharedBytes += sharedBytes(use, schedule) * schedule.stages; break;
     case TileUse::Kind::accumulator: held += n; break;
     case TileUse::Kind::column: columns += columnRegisters; break;
     case TileUse::Kind::product: held += n + n / 2; break;
@@ -142,7 +140,7 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, bool
 Footprint footprint(const Program &program, const Schedule &schedule, const Target &target) {
   Roles roles = rolesOf(program, schedule.block);
   auto uses = tileUses(program, roles);
-  return target.isHost() ? onHost(uses, schedule) : onGpu(uses, schedule, target.arch == "sm90a");
+  return target.isHost() ? onHost(uses, schedule) : onGpu(uses, schedule);
 }
 
 } // namespace tw

@@ -35,6 +35,7 @@ constexpr Capability sm80{"sm80", 164, 2048};    // 8.0
 constexpr Capability sm86{"sm86", 100, 1536};    // 8.6
 constexpr Capability sm89{"sm89", 100, 1536};    // 8.9
 constexpr Capability sm90{"sm90a", 228, 2048};   // 9.0, with its own instructions
+constexpr Capability sm90Common{"sm90", 228, 2048};   // 9.0, without them: what every GPU since 8.0 has
 constexpr Capability sm100{"sm100a", 228, 2048}; // 10.0, with its own instructions
 constexpr Capability sm120{"sm120", 100, 1536};  // 12.0
 
@@ -93,6 +94,8 @@ const Product products[] = {
     {"h100-pcie", "NVIDIA H100 PCIe", sm90, 114, 50 * MiB, 80 * GB, 2039 * giga, 1620 * mega, 756 * tera},
     // NVIDIA H200 data sheet: 141 GB, 4.8 TB/s, f16 1,979 TFLOPS with sparsity; the chip is the H100 SXM's.
     {"h200", "NVIDIA H200 SXM", sm90, 132, 50 * MiB, 141 * GB, 4800 * giga, 1830 * mega, 989.4 * tera},
+    // The same GPU with the instructions that every GPU since 8.0 has, to compare them. Its rate with those is not published.
+    {"h200-sm80", "NVIDIA H200 SXM, without Hopper's own instructions", sm90Common, 132, 50 * MiB, 141 * GB, 4800 * giga, 1830 * mega, 989.4 * tera},
     // NVIDIA L4 data sheet: 24 GB, 300 GB/s, f16 242 TFLOPS with sparsity. Ada white paper v2, appendix: 58 SMs, boost
     // 2040 MHz, L2 49,152 KB.
     {"l4", "NVIDIA L4", sm89, 58, 48 * MiB, 24 * GB, 300 * giga, 2040 * mega, 121 * tera},

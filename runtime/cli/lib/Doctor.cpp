@@ -53,7 +53,7 @@ Json toJson(const Gpus &gpus) {
   for (const cuda::Gpu &gpu : cuda::gpus()) {
     const std::string target = targetOf(gpu);
     list.push_back({{"ordinal", gpu.ordinal}, {"name", gpu.name}, {"compute_capability", fmt::format("{}.{}", gpu.major, gpu.minor)}, {"multiprocessors", gpu.sms}, {"memory_bytes", gpu.memoryBytes},
-                    {"target", target.empty() ? Json() : Json(target)}, {"runs_kernels", !target.empty() && hasCode(findTarget(target))}});
+                    {"target", target.empty() ? Json() : Json(target)}, {"runs_kernels", !target.empty()}});
   }
   auto orNull = [](const std::string &text) { return text.empty() ? Json() : Json(text); };
   return {{"nvrtc", {{"version", orNull(gpus.nvrtc)}, {"library", orNull(gpus.library)}, {"trouble", orNull(gpus.noNvrtc)}}},
@@ -70,9 +70,7 @@ std::string toText(const Gpus &gpus) {
   for (const cuda::Gpu &gpu : cuda::gpus()) {
     const std::string target = targetOf(gpu);
     text += fmt::format("GPU {}     {}, compute capability {}.{}, {} SMs, {:.4g} GB: {}\n", gpu.ordinal, gpu.name, gpu.major, gpu.minor, gpu.sms, double(gpu.memoryBytes) * 1e-9,
-                        target.empty()                  ? std::string("no target is known for it")
-                        : hasCode(findTarget(target)) ? fmt::format("target {}, whose kernels it runs", target)
-                                                      : fmt::format("target {}, for which there is no code yet", target));
+                        target.empty() ? std::string("no target is known for it") : fmt::format("target {}, whose kernels it runs", target));
   }
   return text;
 }
@@ -86,21 +84,17 @@ int examine(bool json) {
   const int threads = ThreadPool::defaultThreads();
   const auto features = processorFeatures();
   const Gpus gpus;
-  std::vector<std::string> withCode, without;
+  std::vector<std::string> known;
   for (const Target &target : targets())
-    (hasCode(target) ? withCode : without).push_back(target.name);
+    known.push_back(target.name);
   if (json) {
-    Json known = Json::array();
-    for (const Target &target : targets())
-      known.push_back(target.name);
     printJson(Json{{"version", TILEWRIGHT_VERSION},
                {"llvm", LLVM_VERSION_STRING},
                {"compiler_digest", compilerDigest()},
                {"processor", {{"title", host.title}, {"llvm_name", llvm::sys::getHostCPUName().str()}, {"cores", host.sms}, {"threads", threads}, {"vector_bytes", host.vectorBytes}, {"features", features}}},
                {"cache", {{"path", stats.path.string()}, {"memory_only", stats.memoryOnly}, {"entries", stats.entries}, {"bytes", stats.bytes}}},
                {"gpu", toJson(gpus)},
-               {"targets", known},
-               {"targets_with_code", withCode}});
+               {"targets", known}});
     return right;
   }
   printText(fmt::format("tilewright {}, MLIR and LLVM {} (linked in)\n\n", TILEWRIGHT_VERSION, LLVM_VERSION_STRING));
@@ -111,7 +105,7 @@ int examine(bool json) {
   else
     printText(fmt::format("cache     in memory only: {}\n", stats.memoryOnly));
   printText(toText(gpus));
-  printText(fmt::format("targets   {}: kernels can be built\n          {}: programs, schedules and tile modules can be made\n", fmt::join(withCode, " "), fmt::join(without, " ")));
+  printText(fmt::format("targets   {}\n", fmt::join(known, " ")));
   return right;
 }
 

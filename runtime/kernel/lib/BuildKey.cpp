@@ -82,10 +82,6 @@ cache::Digest keyOf(const KeyParts &parts) {
 
 Request complete(const Program &program, const BuildOptions &options, Assembly assembly) {
   const Target &target = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
-  if (!hasCode(target))
-    throw std::invalid_argument(fmt::format("target '{}' ({}) has no code generator yet, so no kernel can be built for it; build for 'host', this machine's CPU, for 'h100' or for 'h200', or look at "
-                                            "what is made for {} so far: tilewright compile VARIANT --target {} --emit tile",
-                                            target.name, target.title, target.name, target.name));
   verify(program);
   Request request;
   const Roles roles = rolesOf(program, options.schedule ? options.schedule->block : std::string());

@@ -15,6 +15,8 @@ cuda::Image imageOf(const Artifact &artifact) {
   return {artifact.code, artifact.entry, artifact.program, artifact.target, findTarget(artifact.target).arch, artifact.launch.threads, artifact.launch.sharedBytes};
 }
 
+const device::EncodeMap softwareMaps = device::softwareMap;
+
 /// For each name, its place among `known`.
 std::vector<std::size_t> places(const Artifact &artifact, const std::vector<std::string> &names, const std::vector<std::string> &known, const char *what) {
   std::vector<std::size_t> all;
@@ -88,7 +90,7 @@ PreparedLaunch DeviceKernel::prepare(int ordinal, const Artifact &artifact, cons
   if (items > device::maxItems)
     throw ArgumentError(fmt::format("kernel '{}' would have more than {} work items, tiles of '{}' times points of {}; launch it on parts", artifact.program, device::maxItems,
                                     artifact.launch.blockAxis, fmt::join(artifact.launch.freeAxes, ", ")));
-  return {ordinal, plan.blocks(items, machine), plan.filled(problem, machine, cuda::driverEncodeMap())};
+  return {ordinal, plan.blocks(items, machine), plan.filled(problem, machine, artifact.launch.softwareMaps ? softwareMaps : cuda::driverEncodeMap())};
 }
 
 void DeviceKernel::queue(PreparedLaunch &prepared, const Artifact &artifact, void *stream, Workspace workspace) const {

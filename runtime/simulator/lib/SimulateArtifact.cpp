@@ -78,7 +78,7 @@ SimulatedOutcome simulateArtifact(const SimulatedKernel &kernel, const Artifact 
   std::fill_n(counter, counters, 0);
   problem.counters = reinterpret_cast<std::uint64_t>(counter);
 
-  const device::Launch launch = device::prepare(device::Plan(artifact.launch), problem, {sms, 1 << 20}, encode);
+  const device::Launch launch = device::prepare(device::Plan(artifact.launch), problem, {sms, 1 << 20}, artifact.launch.softwareMaps ? device::EncodeMap(device::softwareMap) : encode);
   SimulatedOutcome outcome;
   outcome.items = launch.items;
   outcome.blocks = launch.blocks;

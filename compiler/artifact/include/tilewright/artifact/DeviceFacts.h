@@ -54,6 +54,7 @@ struct LaunchFacts {
   /// Items are ordered in groups of free points whose `ringTensors` fit the level-2 cache together; else a group is one point.
   bool grouped = false;
   std::vector<std::string> ringTensors;
+  bool softwareMaps = false;          // maps are read by the kernel itself (device::softwareMap), not by a copy engine
 };
 
 /// What the assembler said of a kernel.

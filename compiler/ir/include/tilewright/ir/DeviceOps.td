@@ -20,8 +20,8 @@ def Device_InsideRows : Device_RowsOf<"1", "i1">;
 def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, NoTerminator, SingleBlock, Symbol]> {
   let summary = "the program of one thread block";
   let description = [{
-    Declarations, one `device.producer`, one `device.consumers`. A block has 128 threads for the producer's
-    warpgroup and 128 for each consumer warpgroup. `block`, `width` and `free` say how the items are
+    Declarations, one `device.producer`, one `device.consumers`. A block has 128 threads for each consumer warpgroup, and for the producer
+    a warpgroup on `sm90a`, where registers are handed over by whole ones, and a warp on everything else. `block`, `width` and `free` say how the items are
     counted: tiles of the axis `block`, `width` elements each, times the points of the axes `free`.
     `grouped`: items come in groups of free points whose rings' tensors fit the level-2 cache.
   }];
@@ -36,7 +36,7 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, NoTerminator, Sing
 }
 
 def Device_ProducerOp : Device_Op<"producer", [HasParent<"KernelOp">, NoTerminator, SingleBlock]> {
-  let summary = "what one thread of the first warpgroup does: it copies tiles into rings";
+  let summary = "what one thread (on `sm90a`) or one warp does: it copies tiles into rings";
   let arguments = (ins I64Attr:$registers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`registers` $registers attr-dict-with-keyword $body";

@@ -26,6 +26,7 @@ def TileToDevice : Pass<"tile-to-device", "::mlir::ModuleOp"> {
     counted over in a static order: block b takes items b, b + grid, ….
   }];
   let options = [
+    Option<"arch", "arch", "std::string", "\"sm90a\"", "the instruction set: sm90a, sm80, sm86, …">,
     Option<"stages", "stages", "int", "2", "slots of a ring of fold tiles">,
     Option<"blockBuffers", "block-buffers", "int", "1", "slots of a ring of block tiles">,
     Option<"overlap", "overlap", "bool", "true", "dots of stage 1 will run one step behind">,

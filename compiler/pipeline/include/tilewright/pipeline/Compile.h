@@ -36,15 +36,12 @@ enum class Emit {
   device     // the program of one thread block of a GPU
 };
 
-/// Whether kernels can be compiled for the target: this machine's CPU, and GPUs of compute capability 9.0.
-[[nodiscard]] bool hasCode(const Target &target);
-
 /// Compiles for the CPU of this machine (target "host"). Throws ProgramError at the user's line, CompileError, and
 /// std::invalid_argument for a schedule that names unknown axes.
 [[nodiscard]] Artifact compileHost(const Program &program, const Schedule &schedule, const CompileOptions &options = {});
 
 /// Compiles for a GPU as far as CUDA text: `source`, `instructions`, `launch` are filled, `code` and `resources` are the assembler's.
-/// Needs no GPU. Throws as compileHost does, and CompileError for a target that has no code generator.
+/// Needs no GPU. Throws as compileHost does, and CompileError for the host.
 [[nodiscard]] Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options = {});
 
 /// The text of one stage on the way to a target (without one: to the CPU). `program` needs no schedule.

@@ -36,6 +36,8 @@ struct Target {
   double exp2PerSecond = 0;       ///< f32 exp2 by the special-function units
 
   [[nodiscard]] bool isHost() const { return arch == "host"; }
+  /// Bulk copies by one thread, products of a warpgroup in the background, registers handed from warpgroup to warpgroup.
+  [[nodiscard]] bool isHopper() const { return arch == "sm90a"; }
 };
 
 /// No target has the name that was asked for. The message lists the known names and suggests the nearest.
