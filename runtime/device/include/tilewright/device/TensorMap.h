@@ -35,6 +35,11 @@ inline constexpr std::size_t tensorMapBytes = 128;   // of an encoded map, and i
 /// Writes the encoded map to `out`, tensorMapBytes aligned to as many.
 using EncodeMap = std::function<void(const TensorMap &map, void *out)>;
 
+/// Encodes for kernels whose own threads copy boxes (SoftwareMap of templates/common/box_copies.cuh), without a driver. Bytes 0 to 7: the
+/// address; from 8: five strides in bytes, of 64 bits; from 48: five sizes in elements, of 32; the rest 0. Past `rank`, sizes are 1 and
+/// strides 0. Throws RuntimeError where a size has more than 31 bits.
+void softwareMap(const TensorMap &map, void *out);
+
 /// The map that `field` asks for, of the tensor at `address`. A length of 0 counts as 1, with `elsewhere` in place of an address
 /// that may be null: such a map is valid, and nothing is copied through it. A dimension one element long may have any stride.
 [[nodiscard]] TensorMap tensorMap(const ParameterField &field, Element element, std::uint64_t address, std::span<const std::int64_t> shape,
