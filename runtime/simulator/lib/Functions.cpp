@@ -37,6 +37,7 @@ const SimulatorFunctions &functions() {
       .copyAsync = copyAsync,
       .copyAsyncCommit = copyAsyncCommit,
       .copyAsyncWait = copyAsyncWait,
+      .copyAsyncArrive = copyAsyncArrive,
       .mbarrierInit = mbarrierInit,
       .mbarrierInvalidate = mbarrierInvalidate,
       .mbarrierInitFence = mbarrierInitFence,

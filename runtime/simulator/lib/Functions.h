@@ -22,6 +22,7 @@ void fenceAsyncProxy(int line);
 void copyAsync(unsigned to, const void *from, int bytes, int sourceBytes, int line);
 void copyAsyncCommit(int line);
 void copyAsyncWait(int groups, int line);
+void copyAsyncArrive(unsigned mbarrier, int line);
 void mbarrierInit(unsigned address, unsigned count, int line);
 void mbarrierInvalidate(unsigned address, int line);
 void mbarrierInitFence(int line);

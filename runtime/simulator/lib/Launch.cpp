@@ -1,4 +1,5 @@
 // A launch: blocks in waves of those that are resident together.
+#include "AsyncCopies.h"
 #include "Copies.h"
 #include "Functions.h"
 #include "GlobalMemory.h"
@@ -41,6 +42,7 @@ void runThread() {
   try {
     machine->entry(machine->parameters);
     leaveStores(*self);
+    leaveCopies(*self);
     leaveWarp(self);
   } catch (const Stopped &) {
     stopped = true;
@@ -127,6 +129,7 @@ void runWave(const Machine &launch, int first, int end) {
     wave.happened.assign(std::size_t(wave.threadCount) * std::size_t(wave.agentCount), 0);
     wave.published.assign(std::size_t(wave.threadCount) * std::size_t(wave.threadCount), 0);
   }
+  wave.copiesInFlight = newAgent("its end is not known");
   wave.writes.emplace_back();
   wave.reads.emplace_back();
 
@@ -150,6 +153,9 @@ void runWave(const Machine &launch, int first, int end) {
     checkEnded(*block);
   for (auto &load : wave.loads)
     report("COPY-UNWAITED", load->line, 0, phrase("block {} ends with the copy of line {} in flight", load->block->index, load->line));
+  for (const Thread *thread : wave.copyArrivals)
+    report("COPY-UNWAITED", thread->copyArrivals.front().line, 0,
+           phrase("block {} ends with the cp.async.mbarrier.arrive of line {} in flight", thread->block->index, thread->copyArrivals.front().line));
   for (auto &store : wave.stores)
     writeStore(*store);
 }

@@ -38,6 +38,16 @@ struct AsyncCopy {   // cp.async
   Address to;
   const void *from;
   int bytes, sourceBytes;
+  std::uint32_t write;   // in Machine::writes
+  bool executed;
+  int line;
+};
+
+/// An arrival on an mbarrier, once a thread's first `copies` cp.async are complete.
+struct CopyArrival {
+  Address mbarrier;
+  std::uint64_t copies;
+  int line;
 };
 
 struct Thread {
@@ -64,8 +74,12 @@ struct Thread {
 
   std::vector<std::shared_ptr<BulkStore>> openStores;
   std::deque<std::vector<std::shared_ptr<BulkStore>>> storeGroups;
-  std::vector<AsyncCopy> openCopies;
-  std::deque<std::vector<AsyncCopy>> copyGroups;
+  // cp.async: those not known to be complete, in order; for each group and each arrival in flight, how many were issued before.
+  std::deque<AsyncCopy> copies;
+  std::uint64_t copiesIssued = 0;
+  std::deque<std::uint64_t> copyGroups;
+  std::deque<CopyArrival> copyArrivals;
+  std::map<int, int> copiesComplete;   // the last epoch of each agent that the others count as
 
   [[nodiscard]] int epoch() const { return happened ? happened[number] : 0; }
 };
@@ -176,10 +190,12 @@ struct Machine {
   int alive = 0;
   std::vector<std::unique_ptr<BulkLoad>> loads;     // in flight
   std::vector<std::shared_ptr<BulkStore>> stores;   // not yet written
+  std::vector<Thread *> copyArrivals;               // in flight: one entry for each arrival of each thread
   bool stopped = false;                             // a thread found what cannot go on
 
   // Happens-before. Agents are the threads, then what is asynchronous.
   int threadCount = 0, agentCount = 0, nextAgent = 0;
+  int copiesInFlight = 0;                 // the agent of every cp.async that is not known to be complete: nothing is ordered after it
   std::vector<int> happened, published;   // of all threads, one row each
   std::vector<std::string> agentNames;    // of the asynchronous ones
   std::vector<Write> writes;

@@ -4,6 +4,7 @@
 #include "Phrase.h"
 #include "Report.h"
 #include "Schedule.h"
+#include <algorithm>
 #include <cstring>
 
 namespace tw::simulated {
@@ -27,6 +28,14 @@ void completePhase(Mbarrier &mbarrier) {
     wake(thread);
 }
 
+void takeArrival(Mbarrier &mbarrier, const char *what, const Thread &thread, int line) {
+  if (mbarrier.pending < 1)
+    stop("MBAR-OVERARRIVE", line,
+         phrase("{} at line {} on {}: one arrival more than the {} of its phase {}; {} bytes are missing ({})", what, line,
+                nameOf(mbarrier.block, mbarrier.address), mbarrier.expected, mbarrier.phase, mbarrier.bytes, nameOf(&thread)));
+  --mbarrier.pending;
+}
+
 bool hasParity(const Mbarrier &mbarrier, unsigned parity) { return unsigned(mbarrier.phase & 1) == parity; }
 
 }   // namespace
@@ -43,17 +52,34 @@ Mbarrier *mbarrierAt(Address address, const char *what, int line) {
   return mbarrier;
 }
 
-void completeBytes(Block *block, Address address, std::uint32_t bytes, int line) {
+Mbarrier *landingOn(Block *block, Address address, const char *what, int line) {
   auto found = block->mbarriers.find(address);
   if (found == block->mbarriers.end()) {
-    report("MBAR-UNINIT", line, 1, phrase("the copy of line {} lands after its mbarrier was invalidated", line));
-    return;
+    report("MBAR-UNINIT", line, 1, phrase("the {} of line {} lands after its mbarrier was invalidated", what, line));
+    return nullptr;
   }
-  Mbarrier &mbarrier = *found->second;
-  mbarrier.bytes -= bytes;
-  --mbarrier.loadsInFlight;
-  if (mbarrier.bytes < -countLimit)
+  --found->second->loadsInFlight;
+  return found->second;
+}
+
+void completeBytes(Block *block, Address address, std::uint32_t bytes, int line) {
+  Mbarrier *mbarrier = landingOn(block, address, "copy", line);
+  if (!mbarrier)
+    return;
+  mbarrier->bytes -= bytes;
+  if (mbarrier->bytes < -countLimit)
     stop("MBAR-BYTES", line, phrase("the mbarrier at {} lacks more than {} expected bytes", nameOf(block, address), countLimit));
+  completePhase(*mbarrier);
+}
+
+void arriveAfterCopies(Mbarrier &mbarrier, const Thread &thread, int line) {
+  takeArrival(mbarrier, "cp.async.mbarrier.arrive", thread, line);
+  if (machine->options.checkOrder) {
+    mbarrier.arriving.happened.resize(machine->agentCount);
+    mbarrier.arriving.published.resize(machine->threadCount);
+    for (auto &[agent, epoch] : thread.copiesComplete)
+      mbarrier.arriving.happened[agent] = std::max(mbarrier.arriving.happened[agent], epoch);
+  }
   completePhase(mbarrier);
 }
 
@@ -104,11 +130,7 @@ void mbarrierArrive(unsigned address, int arrives, int expects, unsigned bytes, 
       stop("MBAR-BYTES", line, phrase("{} at line {}: {} bytes are expected, more than {}", what, line, mbarrier.bytes, countLimit));
   }
   if (arrives) {
-    if (mbarrier.pending < 1)
-      stop("MBAR-OVERARRIVE", line,
-           phrase("{} at line {} on {}: one arrival more than the {} of its phase {}; {} bytes are missing ({})", what, line,
-                  nameOf(running->block, address), mbarrier.expected, mbarrier.phase, mbarrier.bytes, nameOf(running)));
-    --mbarrier.pending;
+    takeArrival(mbarrier, what, *running, line);
     release(running, mbarrier.arriving);
     advance(running);
   }

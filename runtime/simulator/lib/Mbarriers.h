@@ -8,6 +8,12 @@ namespace tw::simulated {
 /// initialisation.
 [[nodiscard]] Mbarrier *mbarrierAt(Address address, const char *what, int line);
 
+/// The mbarrier at this address, on which something of this line that was in flight lands; null, and a report, where it was invalidated.
+[[nodiscard]] Mbarrier *landingOn(Block *block, Address address, const char *what, int line);
+
+/// An arrival of the thread in flight lands: whoever waits for this phase comes after the copies of the thread that are complete.
+void arriveAfterCopies(Mbarrier &mbarrier, const Thread &thread, int line);
+
 /// A copy of `bytes` into the block, counted on this mbarrier, has landed.
 void completeBytes(Block *block, Address mbarrier, std::uint32_t bytes, int line);
 

@@ -1,4 +1,5 @@
 #include "Schedule.h"
+#include "AsyncCopies.h"
 #include "Copies.h"
 #include "Phrase.h"
 #include "Products.h"
@@ -99,8 +100,13 @@ bool stepAsynchronous(bool needed) {
   enum { aLoad, aProduct, aStore };
   const int kind = needed ? aLoad : int(randomNumber() % 3);
   const SimulatorOptions &options = machine->options;
-  if (kind == aLoad && !machine->loads.empty() && (needed || options.loads == Asynchrony::random)) {
-    landLoad(randomNumber() % machine->loads.size());
+  const std::size_t loads = machine->loads.size(), arrivals = machine->copyArrivals.size();
+  if (kind == aLoad && loads + arrivals && (needed || options.loads == Asynchrony::random)) {
+    const std::size_t index = randomNumber() % (loads + arrivals);
+    if (index < loads)
+      landLoad(index);
+    else
+      landArrival(index - loads);
     return true;
   }
   if (kind == aProduct && options.products == Asynchrony::random) {

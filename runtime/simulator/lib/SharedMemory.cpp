@@ -1,24 +1,15 @@
-// Shared memory through the generic proxy: loads, stores, fences, cp.async, addresses and names.
+// Shared memory through the generic proxy: loads, stores, fences, addresses and names.
 #include "Functions.h"
-#include "GlobalMemory.h"
 #include "Order.h"
 #include "Phrase.h"
 #include "Report.h"
 #include "Schedule.h"
-#include <algorithm>
 #include <cstring>
 
 namespace tw::simulated {
 namespace {
 
 unsigned char *at(std::uint32_t offset) { return running->block->shared.get() + offset; }
-
-void execute(const AsyncCopy &copy) {
-  unsigned char *to = at(copy.to - machine->options.sharedBase);
-  std::memset(to, 0, std::size_t(copy.bytes));
-  if (copy.sourceBytes)
-    std::memcpy(to, copy.from, std::size_t(copy.sourceBytes));
-}
 
 }   // namespace
 
@@ -53,29 +44,6 @@ void storeShared(unsigned address, const void *from, int bytes, int line) {
 void fenceAsyncProxy(int line) {
   publish(running);
   mbarrierInitFence(line);
-}
-
-void copyAsync(unsigned to, const void *from, int bytes, int sourceBytes, int line) {
-  if (sourceBytes < 0 || sourceBytes > bytes)
-    stop("ALIGN", line, phrase("cp.async at line {}: {} source bytes of {}", line, sourceBytes, bytes));
-  const std::uint32_t offset = sharedOffset(running->block, to, unsigned(bytes), unsigned(bytes), "cp.async", line);
-  if (sourceBytes)
-    checkGlobalRange(from, std::size_t(sourceBytes), "cp.async", line);
-  noteWrite(running->block, offset, unsigned(bytes), genericAccess(running, "cp.async", line), Write::Kind::generic);
-  const AsyncCopy copy{to, from, bytes, sourceBytes};
-  if (machine->options.loads == Asynchrony::eager)
-    return execute(copy);
-  std::memset(at(offset), 0x7f, std::size_t(bytes));
-  running->openCopies.push_back(copy);
-}
-
-void copyAsyncCommit(int) { running->copyGroups.push_back(std::exchange(running->openCopies, {})); }
-
-void copyAsyncWait(int groups, int) {
-  while (std::ptrdiff_t(running->copyGroups.size()) > groups) {
-    std::for_each(running->copyGroups.front().begin(), running->copyGroups.front().end(), execute);
-    running->copyGroups.pop_front();
-  }
 }
 
 }   // namespace tw::simulated

@@ -39,6 +39,7 @@ struct SimulatorFunctions {
   void (*copyAsync)(unsigned to, const void *from, int bytes, int sourceBytes, int line);
   void (*copyAsyncCommit)(int line);
   void (*copyAsyncWait)(int groups, int line);
+  void (*copyAsyncArrive)(unsigned mbarrier, int line);
 
   // ---- mbarriers
   void (*mbarrierInit)(unsigned address, unsigned count, int line);
