@@ -3,7 +3,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// A tensor map as the driver encodes it, 128 opaque bytes. It lies in the parameter block.
+// A tensor map as the driver encodes it, 128 opaque bytes, or a SoftwareMap. It lies in the parameter block.
 struct alignas(128) TMap { unsigned char raw[128]; };
 
 // Element types of matrix instructions.

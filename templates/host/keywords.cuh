@@ -5,6 +5,8 @@ void tilewright_bind(const SimulatorFunctions* functions) { simulator_ = functio
 }
 #define DEV static inline
 #define LINE_ int line_ = __builtin_LINE()
+#define CALLER_ , LINE_
+#define FOR_CALLER_ , line_
 #define __global__
 #define __device__
 #define __host__

@@ -1,2 +1,5 @@
 // How a device function is declared.
 #define DEV __device__ __forceinline__
+// The last parameter of a function of common/ that copies, and the argument of what it calls: the caller's line, for the simulator only.
+#define CALLER_
+#define FOR_CALLER_

@@ -21,9 +21,6 @@ DEV void st_shared_v4(u32 a, u32 x, u32 y, u32 z, u32 w) {
   asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(a), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
 }
 
-// Makes what this thread wrote by the functions above visible to TMA and wgmma, once a barrier has ordered the two.
-DEV void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-
 // Copies 16 bytes from global memory; of the source only the first `source_bytes` are read, the rest are zeros.
 DEV void cp_async_16(u32 dst, const void* src, int source_bytes = 16) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(dst), "l"(src), "r"(source_bytes) : "memory");

@@ -15,12 +15,6 @@ DEV void ldmatrix_x2(u32 (&r)[2], u32 a) {
 DEV void ldmatrix_x2_trans(u32 (&r)[2], u32 a) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "r"(a) : "memory");
 }
-DEV void stmatrix_x4(u32 a, u32 r0, u32 r1, u32 r2, u32 r3) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(a), "r"(r0), "r"(r1), "r"(r2), "r"(r3) : "memory");
-}
-DEV void stmatrix_x4_trans(u32 a, u32 r0, u32 r1, u32 r2, u32 r3) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(a), "r"(r0), "r"(r1), "r"(r2), "r"(r3) : "memory");
-}
 
 // d[16][8] += a[16][16] . b[16][8], b contiguous along K.
 DEV void mma_bf16_16816(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {

@@ -38,12 +38,16 @@ std::set<std::string> without(const std::set<std::string> &all, const std::set<s
 }
 
 const fs::path root = TILEWRIGHT_TEMPLATES;
+const Instructions all[] = {Instructions::sm80, Instructions::sm90};
+
+/// For which instructions a kernel of the tests is written: its name ends with them, or they are sm90.
+Instructions instructionsOf(const fs::path &file) { return file.stem().string().ends_with("_sm80") ? Instructions::sm80 : Instructions::sm90; }
 
 }   // namespace
 
 TEST_CASE("every file of templates/ is embedded as it is") {
   int files = 0;
-  for (const char *folder : {"common", "host", "sm90"})
+  for (const char *folder : {"common", "host", "since_sm80", "sm80", "sm90"})
     for (auto &entry : fs::directory_iterator(root / folder)) {
       const std::string name = std::string(folder) + "/" + entry.path().filename().string();
       CAPTURE(name);
@@ -55,22 +59,44 @@ TEST_CASE("every file of templates/ is embedded as it is") {
 }
 
 TEST_CASE("every device file is compiled before a kernel, and none includes anything") {
-  std::set<std::string> listed(templateFiles(Instructions::sm90).begin(), templateFiles(Instructions::sm90).end()), present;
-  for (const char *folder : {"common", "sm90"})
+  std::set<std::string> listed, present;
+  for (const Instructions instructions : all)
+    listed.insert(templateFiles(instructions).begin(), templateFiles(instructions).end());
+  for (const char *folder : {"common", "since_sm80", "sm80", "sm90"})
     for (auto &entry : fs::directory_iterator(root / folder))
       present.insert(std::string(folder) + "/" + entry.path().filename().string());
   CHECK(listed == present);
-  for (const std::string &text : {deviceTemplates(Instructions::sm90), hostTemplates()})
+  for (const std::string &text : {deviceTemplates(Instructions::sm80), deviceTemplates(Instructions::sm90), hostTemplates()})
     CHECK(text.find("#include") == std::string::npos);
 }
 
+TEST_CASE("an instruction set takes its own files and what all have, each once, and all of since_sm80") {
+  for (auto [instructions, own] : {std::pair(Instructions::sm80, "sm80/"), std::pair(Instructions::sm90, "sm90/")}) {
+    const auto &files = templateFiles(instructions);
+    CHECK(std::set(files.begin(), files.end()).size() == files.size());
+    for (auto file : files) {
+      CAPTURE(file);
+      CHECK((file.starts_with(own) || file.starts_with("common/") || file.starts_with("since_sm80/")));
+    }
+    for (auto &entry : fs::directory_iterator(root / "since_sm80"))
+      CHECK(std::count(files.begin(), files.end(), "since_sm80/" + entry.path().filename().string()) == 1);
+  }
+  CHECK(deviceTemplates(Instructions::sm80).find("wgmma") == std::string::npos);
+  CHECK(deviceSource(Instructions::sm80, "kernel\n", "a.cu") == deviceTemplates(Instructions::sm80) + "#line 1 \"a.cu\"\nkernel\n");
+}
+
 TEST_CASE("a file that is not there is named") {
-  CHECK_THROWS_WITH(templateText("sm90/none.cuh"), Catch::StartsWith("there is no template 'sm90/none.cuh'; there are common/descriptors.cuh, "));
+  CHECK_THROWS_WITH(templateText("sm90/none.cuh"), Catch::StartsWith("there is no template 'sm90/none.cuh'; there are common/box_copies.cuh, "));
 }
 
 TEST_CASE("GPU and simulator have the same primitives") {
-  const auto device = functions(deviceTemplates(Instructions::sm90)), host = functions(hostTemplates());
-  CHECK(device.size() > 70);
+  const auto ampere = functions(deviceTemplates(Instructions::sm80)), hopper = functions(deviceTemplates(Instructions::sm90)),
+             host = functions(hostTemplates());
+  CHECK(ampere.size() > 50);
+  CHECK(hopper.size() > 70);
+  CHECK(without(ampere, hopper) == std::set<std::string>{"copy_box", "cp_async_mbar_arrive"});
+  auto device = hopper;
+  device.insert(ampere.begin(), ampere.end());
   CHECK(without(device, host).empty());
   // What CUDA has by itself, and what the host's primitives are made of.
   std::set<std::string> extra;
@@ -111,10 +137,20 @@ public:
   }
   [[nodiscard]] bool present() const { return library; }
 
+  /// The architectures that it makes machine code for, as `sm_80`; 90 for 90a too.
+  std::set<int> architectures() {
+    int count = 0;
+    call<int>("nvrtcGetNumSupportedArchs", &count);
+    std::vector<int> known(std::size_t(count), 0);
+    call<int>("nvrtcGetSupportedArchs", known.data());
+    return {known.begin(), known.end()};
+  }
+
   /// The compiler's messages; `refused` is set by its verdict.
-  std::string compile(const std::string &text, bool &refused) {
+  std::string compile(const std::string &text, const std::string &architecture, bool &refused) {
     void *program = nullptr;
-    const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++17", "-default-device"};
+    const std::string target = "--gpu-architecture=" + architecture;
+    const char *options[] = {target.c_str(), "--std=c++17", "-default-device"};
     refused = call<int>("nvrtcCreateProgram", &program, text.c_str(), "device.cu", 0, static_cast<const char *const *>(nullptr),
                         static_cast<const char *const *>(nullptr)) != 0;
     refused = call<int>("nvrtcCompileProgram", program, 3, static_cast<const char *const *>(options)) != 0 || refused;
@@ -135,25 +171,44 @@ private:
 
 }   // namespace
 
+TEST_CASE("the kernels that name every primitive do") {
+  for (const char *name : {"templates/every_primitive.cu", "templates/every_primitive_sm80.cu"}) {
+    const fs::path file = fs::path(TILEWRIGHT_TEST_KERNELS) / name;
+    const std::string every = contents(file);
+    for (auto &function : functions(deviceTemplates(instructionsOf(file)))) {
+      CAPTURE(name, function);
+      CHECK(std::regex_search(every, std::regex("\\b" + function + "\\b")));
+    }
+  }
+}
+
 TEST_CASE("NVRTC compiles every primitive, and the kernels of the simulator's tests") {
   Nvrtc nvrtc;
   if (!nvrtc.present()) {
-    WARN("skipped: this machine has no libnvrtc.so.13 or libnvrtc.so.12, so device texts are not compiled for sm_90a");
+    WARN("skipped: this machine has no libnvrtc.so.13 or libnvrtc.so.12, so device texts are not compiled for sm_80 to sm_120, nor for sm_90a");
     return;
   }
-  const std::string every = contents(fs::path(TILEWRIGHT_TEST_KERNELS) / "templates/every_primitive.cu");
-  for (auto &name : without(functions(deviceTemplates(Instructions::sm90)), {})) {
-    CAPTURE(name);
-    CHECK(std::regex_search(every, std::regex("\\b" + name + "\\b")));
-  }
-  std::vector<fs::path> files{fs::path(TILEWRIGHT_TEST_KERNELS) / "templates/every_primitive.cu"};
+  const std::set<int> known = nvrtc.architectures();
+  std::vector<fs::path> files{fs::path(TILEWRIGHT_TEST_KERNELS) / "templates/every_primitive.cu",
+                              fs::path(TILEWRIGHT_TEST_KERNELS) / "templates/every_primitive_sm80.cu"};
   for (auto &entry : fs::directory_iterator(fs::path(TILEWRIGHT_TEST_KERNELS) / "simulator/kernels"))
     files.push_back(entry.path());
-  CHECK(files.size() == 5);
+  CHECK(files.size() == 7);
   for (auto &file : files) {
-    bool refused = false;
-    const std::string log = nvrtc.compile(deviceSource(Instructions::sm90, contents(file), file.filename().string()), refused);
-    CAPTURE(file, log);
-    CHECK_FALSE(refused);
+    const std::string source = deviceSource(instructionsOf(file), contents(file), file.filename().string());
+    auto compiles = [&](const std::string &architecture) {
+      bool refused = false;
+      const std::string log = nvrtc.compile(source, architecture, refused);
+      CAPTURE(file, architecture, log);
+      CHECK_FALSE(refused);
+    };
+    if (instructionsOf(file) == Instructions::sm90)
+      compiles("sm_90a");
+    else
+      for (int architecture : {80, 86, 89, 90, 100, 120})
+        if (known.contains(architecture))
+          compiles("sm_" + std::to_string(architecture));
+        else
+          WARN("skipped: this NVRTC does not know sm_" << architecture);
   }
 }

@@ -6,7 +6,8 @@
 
 namespace tw {
 
-enum class Instructions { sm90 };
+/// What a kernel's text may use: what every GPU since sm_80 has, or the copy engine and the wgmma of sm_90a.
+enum class Instructions { sm80, sm90 };
 
 /// The text of a file of templates/ by its path there, such as "sm90/mbarrier.cuh"; std::out_of_range names one that is not there.
 [[nodiscard]] std::string_view templateText(std::string_view file);

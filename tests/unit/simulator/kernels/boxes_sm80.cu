@@ -1,0 +1,62 @@
+// Boxes by cp.async through a ring of two slots: warp 0 copies them, warps 1 and 2 take each what has landed.
+struct BoxesParams {
+  TMap map;
+  u32* image;   // of every box, as it landed
+  int at[5], shift[5], count, shape, bug;
+};
+
+template <int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE> DEV void boxes_of(const BoxesParams& p) {
+  constexpr int box_bytes = BYTES0 * B1 * B2 * B3 * B4, slot_bytes = (box_bytes + 1023) & ~1023;
+  const u32 shared = (smem_u32(dyn_smem()) + 1023) & ~1023u, bars = shared + 2 * slot_bytes;
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  auto full = [&](int slot) { return bars + 8 * slot; };
+  auto empty = [&](int slot) { return bars + 16 + 8 * slot; };
+  smem_name(shared, 2 * slot_bytes, "boxes"); smem_name(full(0), 16, "full"); smem_name(empty(0), 16, "empty");
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 2; i++) { mbar_init(full(i), p.bug == 1 ? 31 : 32); mbar_init(empty(i), 2); }
+    mbar_init_fence();
+  }
+  __syncthreads();
+  if (warp == 0) {
+    for (int n = 0, slot = 0, phase = 1; n < p.count; n++) {
+      if (p.bug != 2) mbar_wait(empty(slot), phase);
+      if (p.bug == 3) cp_async_mbar_arrive(full(slot));
+      copy_box<BYTES0, B1, B2, B3, B4, SWIZZLE>(shared + slot * slot_bytes, &p.map, p.at[0] + n * p.shift[0], p.at[1] + n * p.shift[1],
+                                                p.at[2] + n * p.shift[2], p.at[3] + n * p.shift[3], p.at[4] + n * p.shift[4], lane);
+      if (p.bug == 4) mbar_arrive(full(slot));
+      else if (p.bug == 5) { cp_async_commit(); cp_async_wait<1>(); mbar_arrive(full(slot)); }
+      else if (p.bug == 100) { cp_async_commit(); cp_async_wait<0>(); mbar_arrive(full(slot)); }   // right, if slow
+      else if (p.bug == 101) { cp_async_commit(); cp_async_mbar_arrive(full(slot)); cp_async_wait<1>(); }   // right
+      else if (p.bug != 3 && (p.bug != 6 || lane != 31)) cp_async_mbar_arrive(full(slot));
+      if (++slot == 2) { slot = 0; phase ^= 1; }
+    }
+  } else {
+    for (int n = 0, slot = 0, phase = 0; n < p.count; n++) {
+      if (p.bug != 7 && (p.bug != 8 || n + 1 < p.count)) mbar_wait(full(slot), phase);
+      if (p.bug == 9) { __syncwarp(); if (lane == 0) mbar_arrive(empty(slot)); }
+      if (p.bug != 8 || n + 1 < p.count)
+        for (int i = ((warp - 1) * 32 + lane) * 16; i < box_bytes; i += 1024) {
+          u32 x[4];
+          ld_shared_v4(shared + slot * slot_bytes + i, x);
+          st_global_v4(p.image + (n * box_bytes + i) / 4, x[0], x[1], x[2], x[3]);
+        }
+      if (p.bug != 10) __syncwarp();
+      if (p.bug != 9 && p.bug != 11 && lane == 0) mbar_arrive(empty(slot));
+      if (++slot == 2) { slot = 0; phase ^= 1; }
+    }
+  }
+}
+
+extern "C" __global__ void boxes(const __grid_constant__ BoxesParams p) {
+  if (p.shape == 0) boxes_of<128, 16, 1, 1, 1, 128>(p);
+  if (p.shape == 1) boxes_of<128, 6, 2, 3, 1, 128>(p);
+  if (p.shape == 2) boxes_of<128, 7, 1, 1, 1, 128>(p);
+  if (p.shape == 3) boxes_of<128, 64, 2, 1, 2, 128>(p);
+  if (p.shape == 4) boxes_of<64, 8, 2, 2, 2, 0>(p);
+  if (p.shape == 5) boxes_of<96, 5, 3, 1, 1, 0>(p);
+  if (p.shape == 6) boxes_of<16, 40, 1, 1, 1, 0>(p);
+  if (p.shape == 7) boxes_of<32, 2, 5, 3, 1, 0>(p);
+  if (p.shape == 8) boxes_of<1024, 1, 1, 1, 1, 0>(p);
+  if (p.shape == 9) boxes_of<1536, 2, 1, 1, 2, 0>(p);
+  if (p.shape == 10) boxes_of<16, 1, 1, 1, 1, 0>(p);
+}

@@ -1,0 +1,55 @@
+// Calls every primitive that the device templates have for all GPUs since sm_80 once, in the two kinds of code that have them.
+struct Params {
+  TMap map;
+  float* f;
+  int* i;
+  u32* u;
+  int c;
+};
+
+extern "C" __global__ void primitives(const __grid_constant__ Params p) {
+  const u32 shared = smem_u32(dyn_smem()), lane = threadIdx.x & 31;
+  smem_name(shared, 16, "all");
+  float x = p.f[lane];
+  x = ex2(x) + lg2(x) + rcp(x) + tanh_fast(x) + neg_inf();
+  x = max_nan(x, min_nan(x, 3));
+  u32 w = pack_bf16(x, 1) ^ pack_f16(x, 2);
+  w = fma_bf16x2(w, w, w) ^ fma_f16x2(w, w, w);
+  x += unpack_bf16_lo(w) + unpack_bf16_hi(w) + unpack_f16_lo(w) + unpack_f16_hi(w);
+  st_global_v4(p.u, w, w, w, w); st_global_v2(p.u + 4, w, w); st_global_u32(p.u + 6, w);
+  st_release(p.i, ld_acquire(p.i)); red_add_f32(p.f, x);
+
+  u32 r2[2], r4[4];
+  w += ld_shared_u32(shared) + ld_shared_u16(shared); x += ld_shared_f32(shared);
+  ld_shared_v2(shared, r2); ld_shared_v4(shared, r4);
+  st_shared_u32(shared, w); st_shared_f32(shared, x); st_shared_u16(shared, w); st_shared_v2(shared, r2[0], r2[1]);
+  st_shared_v4(shared, r4[0], r4[1], r4[2], r4[3]);
+  fence_async_proxy();
+
+  bar_sync(1, 128); bar_arrive(2, 256); x += bar_any(3, 128, x > 0);
+  mbar_init(shared, 32); mbar_init_fence(); mbar_arrive(shared);
+  cp_async_16(shared, p.u); cp_async_16(shared, p.u, 8); cp_async_commit(); cp_async_wait<1>(); cp_async_wait<0>();
+  copy_box<128, 64, 1, 1, 1, 128>(shared, &p.map, p.c, p.c, 0, 0, 0, lane); copy_box<96, 3, 2, 2, 2, 0>(shared, &p.map, p.c, p.c, 1, 2, 3, lane);
+  copy_box<1024, 1, 1, 1, 1, 0>(shared, &p.map, p.c, 0, 0, 0, 0, lane);
+  cp_async_mbar_arrive(shared);
+  w += mbar_try(shared, 0); mbar_wait(shared, 1); mbar_inval(shared);
+
+  w += ceil_div(p.c, 64) + floor_div(p.c, 64);
+  float d4[4] = {x, x, x, x};
+  ldmatrix_x4(r4, shared); mma_bf16_16816(d4, r4, r2);
+  ldmatrix_x4_trans(r4, shared); ldmatrix_x2(r2, shared); mma_f16_16816(d4, r4, r2);
+  ldmatrix_x2_trans(r2, shared);
+  quad_transpose(r4, lane);
+  p.f[lane] = d4[0] + d4[1] + d4[2] + d4[3] + x;
+  p.u[lane] = w + r4[0] + r4[1] + r4[2] + r4[3];
+}
+
+extern "C" __global__ void __launch_bounds__(256, 1) products(const __grid_constant__ Params p) {
+  const u32 shared = smem_u32(dyn_smem());
+  float e[32], f[32];
+#pragma unroll
+  for (int i = 0; i < 32; i++) e[i] = f[i] = p.f[i];
+  isolate<BF16, true, 64, 1, 2, false>(e, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
+  isolate<F16, false, 64, 1, 2, true>(f, e, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
+  p.f[threadIdx.x] = e[31] + f[31] + (float)(not_finite<BF16>(p.u[0]) | signs_as_numbers<F16>(p.u[1], p.u[2]));
+}
