@@ -13,34 +13,54 @@ struct SoftwareMap {
 template <int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE>
 DEV void copy_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4, int lane CALLER_) {
   static_assert(BYTES0 > 0 && BYTES0 % 16 == 0, "a row of a box is whole pieces of 16 bytes");
-  static_assert(SWIZZLE == 0 || (SWIZZLE == 128 && BYTES0 == 128), "the pieces of a row of 128 bytes are permuted over these 128 bytes, or not at all");
-  constexpr int width = BYTES0 / 16, pieces = width * B1 * B2 * B3 * B4;
+  static_assert(SWIZZLE == 0 || (SWIZZLE == 128 && BYTES0 == 128), "the pieces of a row of 128 bytes are permuted within it, or not at all");
+  constexpr int width = BYTES0 / 16, pieces = width * B1 * B2 * B3 * B4, steps = (pieces + 31) / 32;
   // Where a step of 32 pieces is whole rows, a lane stays in its column, and its row is the `own`-th of the step. Where moreover such a
   // step lies within dimension 1, `along`, its own rows are steps along that.
   constexpr bool whole_rows = 32 % width == 0, along = whole_rows && (B2 * B3 * B4 == 1 || B1 % (whole_rows ? 32 / width : 1) == 0);
-  const SoftwareMap& map = *(const SoftwareMap*)m;
   const u32 own = whole_rows ? (u32)lane / width : 0, own_column = whole_rows ? (u32)lane % width : 0;
-  // Bytes first to last of a row of the box are inside dimension 0.
+  // The other indices of the lane's piece of a step; what the step number gives alone folds away.
+  auto row = [&](int step) -> u32 {
+    return whole_rows ? step * (32 / width) + (along ? 0 : own) : width % 32 == 0 ? step * 32 / width : (step * 32 + lane) / width;
+  };
+  auto column = [&](int step) -> u32 { return whole_rows ? 0 : width % 32 == 0 ? step * 32 % width + lane : (step * 32 + lane) % width; };
+  auto i1 = [&](int step) -> u32 { return B2 * B3 * B4 == 1 ? row(step) : row(step) % B1; };
+  auto i2 = [&](int step) -> u32 { return B2 == 1 ? 0 : B3 * B4 == 1 ? row(step) / B1 : row(step) / B1 % B2; };
+  auto i3 = [&](int step) -> u32 { return B3 == 1 ? 0 : B4 == 1 ? row(step) / (B1 * B2) : row(step) / (B1 * B2) % B3; };
+  auto i4 = [&](int step) -> u32 { return B4 == 1 ? 0 : row(step) / (B1 * B2 * B3); };
+
+  const SoftwareMap& map = *(const SoftwareMap*)m;
   const i64 before = c0 * map.strides[0], after = map.sizes[0] * map.strides[0] - before;
-  const int first = before >= 0 ? 0 : -before < BYTES0 ? (int)-before : BYTES0, last = after <= 0 ? 0 : after < BYTES0 ? (int)after : BYTES0;
-  const u64 origin = map.address + (u64)(before + c1 * map.strides[1] + c2 * map.strides[2] + c3 * map.strides[3] + c4 * map.strides[4]);
-  const u64 own_origin = origin + (along ? own * map.strides[1] : 0) + own_column * 16;
-  const u32 own_dst = dst + own * BYTES0 + (SWIZZLE ? own_column ^ own : own_column) * 16;
+  const u64 origin = map.address + (u64)(before + c1 * map.strides[1] + c2 * map.strides[2] + c3 * map.strides[3] + c4 * map.strides[4]) +
+                     (along ? own * map.strides[1] : 0) + own_column * 16;
+  auto from = [&](int step) -> u64 {
+    return origin + column(step) * 16 +
+           (u64)(i1(step) * map.strides[1] + i2(step) * map.strides[2] + i3(step) * map.strides[3] + i4(step) * map.strides[4]);
+  };
+  const u32 own_place = dst + own * BYTES0 + (SWIZZLE ? own_column ^ own : own_column) * 16;
+  auto place = [&](int step) -> u32 {
+    return whole_rows ? (own_place ^ (SWIZZLE ? step * (32 / width) % 8 * 16 : 0)) + step * 512 : dst + (step * 32 + lane) * 16;
+  };
+  auto is_piece = [&](int step) { return pieces % 32 == 0 || step * 32 + lane < pieces; };
+
+  if (before >= 0 && after >= BYTES0 && c1 >= 0 && c1 + B1 <= map.sizes[1] && c2 >= 0 && c2 + B2 <= map.sizes[2] && c3 >= 0 &&
+      c3 + B3 <= map.sizes[3] && c4 >= 0 && c4 + B4 <= map.sizes[4]) {   // nearly always
 #pragma unroll 16
-  for (int step = 0; step < (pieces + 31) / 32; step++) {
-    if (pieces % 32 != 0 && step * 32 + lane >= pieces) continue;
-    // `row` and `column` of the piece but for the lane's own, and the piece's place.
-    const u32 piece = step * 32 + lane;
-    const u32 row = whole_rows ? step * (32 / width) + (along ? 0 : own) : width % 32 == 0 ? step * 32 / width : piece / width;
-    const u32 column = whole_rows ? 0 : width % 32 == 0 ? step * 32 % width + lane : piece % width;
-    const u32 place = whole_rows ? (own_dst ^ (SWIZZLE ? step * (32 / width) % 8 * 16 : 0)) + step * 512 : dst + piece * 16;
-    const u32 i1 = B2 * B3 * B4 == 1 ? row : row % B1, rest1 = row / B1;
-    const u32 i2 = B3 * B4 == 1 ? rest1 : rest1 % B2, rest2 = rest1 / B2;
-    const u32 i3 = B4 == 1 ? rest2 : rest2 % B3, i4 = rest2 / B3;
-    const int byte = (int)(own_column + column) * 16;
-    const bool inside = (byte >= first) & (byte < last) & ((u32)c1 + i1 + (along ? own : 0) < (u32)map.sizes[1]) & ((u32)c2 + i2 < (u32)map.sizes[2]) &
-                        ((u32)c3 + i3 < (u32)map.sizes[3]) & ((u32)c4 + i4 < (u32)map.sizes[4]);
-    const u64 from = own_origin + column * 16 + (u64)(i1 * map.strides[1] + i2 * map.strides[2] + i3 * map.strides[3] + i4 * map.strides[4]);
-    cp_async_16(place, (const void*)(inside ? from : map.address), inside ? min(16, last - byte) : 0 FOR_CALLER_);
+    for (int step = 0; step < steps; step++)
+      if (is_piece(step)) cp_async_16(place(step), (const void*)from(step), 16 FOR_CALLER_);
+    return;
+  }
+  // Bytes first to last of a row of the box are inside dimension 0.
+  const int first = before >= 0 ? 0 : -before < BYTES0 ? (int)-before : BYTES0, last = after <= 0 ? 0 : after < BYTES0 ? (int)after : BYTES0;
+  // A coordinate outside along a dimension where the box is 1 leaves nothing of dimension 1 inside.
+  const bool some = (B2 > 1 || (u32)c2 < (u32)map.sizes[2]) & (B3 > 1 || (u32)c3 < (u32)map.sizes[3]) & (B4 > 1 || (u32)c4 < (u32)map.sizes[4]);
+  const u32 size1 = some ? (u32)map.sizes[1] : 0;
+#pragma unroll 4
+  for (int step = 0; step < steps; step++) {
+    const int byte = (int)(own_column + column(step)) * 16;
+    const bool inside = (byte >= first) & (byte < last) & ((u32)c1 + i1(step) + (along ? own : 0) < size1) &
+                        (B2 == 1 || (u32)c2 + i2(step) < (u32)map.sizes[2]) & (B3 == 1 || (u32)c3 + i3(step) < (u32)map.sizes[3]) &
+                        (B4 == 1 || (u32)c4 + i4(step) < (u32)map.sizes[4]);
+    if (is_piece(step)) cp_async_16(place(step), (const void*)(inside ? from(step) : map.address), inside ? min(16, last - byte) : 0 FOR_CALLER_);
   }
 }

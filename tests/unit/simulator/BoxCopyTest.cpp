@@ -28,6 +28,8 @@ const Shape shapes[] = {{{128, 16, 1, 1, 1}, 128}, {{128, 6, 2, 3, 1}, 128}, {{1
                         {{64, 8, 2, 2, 2}, 0},     {{96, 5, 3, 1, 1}, 0},    {{16, 40, 1, 1, 1}, 0},   {{32, 2, 5, 3, 1}, 0},
                         {{1024, 1, 1, 1, 1}, 0},   {{1536, 2, 1, 1, 2}, 0},  {{16, 1, 1, 1, 1}, 0}};
 
+const std::vector<std::string> entries{"boxes", "own"};
+
 struct Tensor {
   int elementBytes;
   Five sizes;
@@ -75,7 +77,6 @@ Outcome copyBoxes(int shape, const Tensor &tensor, Five at, Five shift, int coun
   p.count = count;
   p.shape = shape;
   p.bug = bug;
-  static const std::vector<std::string> entries{"boxes"};
   const u32 sharedBytes = u32((its.bytes() + 1023) / 1024 * 2048 + 1024 + 32);
   Outcome outcome{simulate(kernel("boxes_sm80.cu", entries, "boxes"), {{1}, {96}, sharedBytes, bytesOf(p)}, memory, options)};
   for (int n = 0; n < count; ++n)
@@ -104,7 +105,7 @@ std::string found(int bug) {
   return reports;
 }
 
-} // namespace
+}   // namespace
 
 TEST_CASE("boxes of software maps land in order, swizzled, with zeros outside the tensor, and never read there") {
   const auto settings = simulatorSettings(2);
@@ -155,17 +156,17 @@ TEST_CASE("a ring of boxes that cp.async fills: clean under every setting, and o
 }
 
 TEST_CASE("bugs planted in a ring that cp.async fills are found") {
-  const std::pair<int, const char *> bugs[] = {{1, "RACE-RAW"},   // the phase ends without one lane's copies
-                                               {2, "RACE-WA"},           // a slot is filled that may still be read
-                                               {3, "RACE-RAW"},          // counted before they are issued
-                                               {4, "RACE-RAW"},          // an arrival that waits for no copy
-                                               {5, "RACE-RAW"},          // one group too few is waited for
-                                               {6, "DEADLOCK"},          // a lane does not arrive
-                                               {7, "RACE-RAW"},          // nobody waits for the phase
-                                               {8, "COPY-UNWAITED"},     // nor for the last one
-                                               {9, "RACE-WAR"},          // released before it is read
-                                               {10, "RACE-WAR"},         // one lane releases for lanes that may still read
-                                               {11, "DEADLOCK"}};        // nobody releases
+  const std::pair<int, const char *> bugs[] = {{1, "RACE-RAW"},        // the phase ends without one lane's copies
+                                               {2, "RACE-WA"},         // a slot is filled that may still be read
+                                               {3, "RACE-RAW"},        // counted before they are issued
+                                               {4, "RACE-RAW"},        // an arrival that waits for no copy
+                                               {5, "RACE-RAW"},        // one group too few is waited for
+                                               {6, "DEADLOCK"},        // a lane does not arrive
+                                               {7, "RACE-RAW"},        // nobody waits for the phase
+                                               {8, "COPY-UNWAITED"},   // nor for the last one
+                                               {9, "RACE-WAR"},        // released before it is read
+                                               {10, "RACE-WAR"},       // one lane releases for lanes that may still read
+                                               {11, "DEADLOCK"}};      // nobody releases
   for (auto &[bug, code] : bugs) {
     const std::string reports = found(bug);
     CAPTURE(bug);
@@ -186,4 +187,31 @@ TEST_CASE("a missing wait for cp.async is found under every setting, at the line
 
 TEST_CASE("a deadlock on an mbarrier of cp.async says how many arrivals are missing") {
   CHECK_THAT(found(6), Catch::Contains("(full+0x0): phase 0, 1 of 32 arrivals and 0 bytes are missing"));
+}
+
+TEST_CASE("who knows that a cp.async is complete: who waited for its group, or for any arrival that follows it") {
+  struct OwnParams {
+    const u32 *in;
+    u32 *out;
+    int bug;
+  };
+  const char *const codes[] = {"", "RACE-RAW", "RACE-WAW", "RACE-RAW", "", "COPY-UNWAITED"};
+  for (int bug = 0; bug < int(std::size(codes)); ++bug)
+    for (auto &options : simulatorSettings(4)) {
+      SimulatedMemory memory;
+      auto *in = static_cast<u32 *>(memory.allocate("in", 512)), *out = static_cast<u32 *>(memory.allocate("out", 256));
+      std::iota(in, in + 128, 1u << 24);
+      const OwnParams p{in, out, bug};
+      const auto result = simulate(kernel("boxes_sm80.cu", entries, "own"), {{1}, {64}, 1040 + 1024, bytesOf(p)}, memory, options);
+      CAPTURE(bug, options.seed, result.text());
+      if (*codes[bug])
+        CHECK_THAT(result.codes(), Catch::Contains(codes[bug]));
+      else
+        CHECK(result.clean());
+      for (u32 lane = 0; !*codes[bug] && lane < 32; ++lane) {
+        const u32 bytes = lane % 17, first = bytes >= 4 ? in[4 * lane] : in[4 * lane] & ((1u << 8 * bytes) - 1);
+        CHECK(out[lane] == first);
+        CHECK(out[32 + lane] == first + in[4 * lane]);
+      }
+    }
 }

@@ -60,3 +60,32 @@ extern "C" __global__ void boxes(const __grid_constant__ BoxesParams p) {
   if (p.shape == 9) boxes_of<1536, 2, 1, 1, 2, 0>(p);
   if (p.shape == 10) boxes_of<16, 1, 1, 1, 1, 0>(p);
 }
+
+// Every lane of warp 0 copies its own 16 bytes twice, the second time counted on an mbarrier with the first; warp 1 reads both.
+struct OwnParams {
+  const u32* in;
+  u32* out;
+  int bug;
+};
+extern "C" __global__ void own(const __grid_constant__ OwnParams p) {
+  const u32 shared = (smem_u32(dyn_smem()) + 1023) & ~1023u, lane = threadIdx.x & 31;
+  const u32 once = shared + 16 * lane, twice = once + 512, bar = shared + 1024;
+  if (threadIdx.x == 0) { mbar_init(bar, 32); mbar_init(bar + 8, 32); mbar_init_fence(); }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    cp_async_16(once, p.in + 4 * lane, lane % 17); cp_async_commit();
+    if (p.bug == 1) p.out[lane] = ld_shared_u32(once);
+    if (p.bug == 2) cp_async_16(once, p.in);
+    if (p.bug == 3) { cp_async_wait<1>(); p.out[lane] = ld_shared_u32(once); }
+    cp_async_wait<0>();
+    p.out[lane] = ld_shared_u32(once);
+    cp_async_16(twice, p.in + 4 * lane);
+    cp_async_mbar_arrive(p.bug == 4 ? bar + 8 : bar);
+    if (p.bug == 4) cp_async_mbar_arrive(bar);
+    if (p.bug == 5) cp_async_16(once, p.in + 4 * lane);   // nobody waits for it
+  } else {
+    mbar_wait(bar, 0);
+    p.out[32 + lane] = ld_shared_u32(once) + ld_shared_u32(twice);
+    if (p.bug == 4) mbar_wait(bar + 8, 0);
+  }
+}
