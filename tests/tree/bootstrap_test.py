@@ -123,17 +123,17 @@ class Bootstrap(unittest.TestCase):
         self.assertEqual(asked, ["nvidia-cuda-nvrtc==13.0.*", "nvidia-cuda-nvrtc-cu12>=12.4"])
         self.assertEqual(found, {"nvrtc": ["libnvrtc-builtins.so.12.0", "libnvrtc.so.12"]})
 
-    def test_without_a_wheel_there_is_a_warning_and_nothing_is_left(self):
+    def test_without_a_wheel_it_fails_and_nothing_is_left(self):
         with tempfile.TemporaryDirectory() as folder:
             result, _, found = self.nvrtc(folder, "none", self.FILES)
             self.assertIn("bootstrap: warning: no NVRTC: it could not be downloaded. All but kernels for GPUs works without", result.stderr)
-        self.assertEqual((result.returncode, found), (0, {}))
+        self.assertEqual((result.returncode, found), (1, {}))
 
     def test_a_wheel_of_something_else(self):
         with tempfile.TemporaryDirectory() as folder:
             result, _, found = self.nvrtc(folder, "*", ["other/thing.py"])
         self.assertIn("bootstrap: warning: no NVRTC", result.stderr)
-        self.assertEqual((result.returncode, found), (0, {}))
+        self.assertEqual((result.returncode, found), (1, {}))
 
 
 if __name__ == "__main__":
