@@ -89,9 +89,9 @@ class Bootstrap(unittest.TestCase):
     esac
     """
 
-    def nvrtc(self, folder, known, files):
-        """Runs `bootstrap nvrtc` where pip has packages `known` (a pattern), with these files. Gives the result, the names that pip was asked for, and what is in
-        the folder afterwards."""
+    def nvrtc(self, folder, known, files, command="nvrtc", more_tools=(), **environment):
+        """Runs `bootstrap nvrtc` (or another command that gets it) where pip has packages `known` (a pattern), with these files.
+        Gives the result, the names that pip was asked for, and what is in the folder afterwards."""
         tools = os.path.join(folder, "tools")
         os.mkdir(tools)
         path = folder_of_tools(tools, "bash", "cat", "chmod", "cp", "dirname", "env", "mkdir", "mktemp", "mv", "rm", "sh")
@@ -102,10 +102,11 @@ class Bootstrap(unittest.TestCase):
         with zipfile.ZipFile(wheel, "w") as archive:
             for name in files:
                 archive.writestr(name, name)
-        result = bootstrap("nvrtc", PATH=path, XDG_CACHE_HOME=os.path.join(folder, "cache"), WHEEL=wheel, KNOWN=known, ASKED=asked, PYTHON=sys.executable)
+        result = bootstrap(command, PATH=os.pathsep.join([path, *more_tools]), **environment, XDG_CACHE_HOME=os.path.join(folder, "cache"),
+                           WHEEL=wheel, KNOWN=known, ASKED=asked, PYTHON=sys.executable)
         place = os.path.join(folder, "cache", "tilewright")
         found = {name: sorted(os.listdir(os.path.join(place, name))) for name in os.listdir(place)} if os.path.isdir(place) else {}
-        return result, pathlib.Path(asked).read_text("utf-8").split(), found
+        return result, pathlib.Path(asked).read_text("utf-8").split() if os.path.exists(asked) else [], found
 
     FILES = ("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cu13/lib/libnvrtc-builtins.so.13.0", "nvidia/cu13/lib/libnvrtc.alt.so.13", "nvidia/cu13/include/nvrtc.h")
 
@@ -128,6 +129,14 @@ class Bootstrap(unittest.TestCase):
             result, _, found = self.nvrtc(folder, "none", self.FILES)
             self.assertIn("bootstrap: warning: no NVRTC: it could not be downloaded. All but kernels for GPUs works without", result.stderr)
         self.assertEqual((result.returncode, found), (1, {}))
+
+    def test_without_a_wheel_other_commands_go_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            own = folder_of_tools(folder, "sed", "tr", "head")
+            for name in ("c++", "cmake", "ninja"):
+                os.symlink("/bin/true", os.path.join(own, name))
+            result, _, _ = self.nvrtc(folder, "none", self.FILES, command="deps", OS_RELEASE="/dev/null", more_tools=[own])
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-1]), (0, "==> Nothing more to install"))
 
     def test_a_wheel_of_something_else(self):
         with tempfile.TemporaryDirectory() as folder:
