@@ -130,7 +130,11 @@ FailureOr<Plan> Distributor::plan(Block &block) {
       (dot.getStage().value_or(0) ? stretch.dots1 : stretch.dots0).push_back(&op);
       continue;
     }
-    if (op.getNumRegions() || op.getNumResults() > 1 || isa<tile::GatherOp>(op))
+    if (auto gather = dyn_cast<tile::GatherOp>(op)) {
+      auto memory = gather.getMemory().getDefiningOp<device::MemoryOp>();
+      return op.emitError() << "reads tensor \"" << memory.getTensor() << "\" at computed places; on a GPU an index is one axis' coordinate, shifted by what its tile shares: compute the values from coordinates, or run on the CPU (target host)", failure();
+    }
+    if (op.getNumRegions() || op.getNumResults() > 1)
       return op.emitError() << "'" << op.getName() << "' has no form on a GPU yet; expected tile, arith and math operations, scf.for and scf.if", failure();
     Value result = op.getNumResults() ? op.getResult(0) : Value();
     auto tileOperand = llvm::find_if(op.getOperands(), [](Value operand) { return isa<RankedTensorType>(operand.getType()); });

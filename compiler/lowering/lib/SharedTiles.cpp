@@ -45,7 +45,7 @@ private:
     if (!multiplied && !vector) {
       if (axes.size() < 2)
         return success();     // rows and scalars are read from global memory
-      return load.emitError() << "reads tensor \"" << nameOf(load) << "\" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis";
+      return load.emitError() << "reads tensor \"" << nameOf(load) << "\" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis: make it of values along one axis each, or of coordinates, or run on the CPU (target host)";
     }
     if (multiplied && llvm::any_of(load->getUsers(), [](Operation *user) { return !isa<tile::DotOp>(user); }))
       return load.emitError() << "reads tensor \"" << nameOf(load) << "\" both for a dot and for elementwise work; on a GPU load it twice, under two names";
@@ -100,11 +100,11 @@ private:
     if (type.getRank() == 1) {
       tile.shape = {type.getDimSize(0)};
       if (tile.element.getIntOrFloatBitWidth() < 16)
-        return refuse("holds elements of ") << tile.element << "; vectors along the fold axis hold 16 bits or more an element", failure();
+        return refuse("holds bool; on a GPU what is read along the folded axis takes 16 bits or more an element: make it i32 and compare it with 0, or run on the CPU (target host)"), failure();
       return tile;
     }
     if (!tile.element.isF16() && !tile.element.isBF16())
-      return refuse("holds ") << tile.element << "; GPUs multiply tiles of f16 and bf16: convert it, or run on the host", failure();
+      return refuse("holds ") << tile.element << "; GPUs multiply tiles of f16 and bf16: convert it to one of them, or run on the CPU (target host)", failure();
     int64_t rows = type.getDimSize(dims[tile.rowDimension]), columns = type.getDimSize(dims[tile.columnDimension]);
     tile.shape = {rows, columns};
     auto column = kernel.find(tile::axesOf(load.getResult())[dims[tile.columnDimension]].getValue());

@@ -34,7 +34,9 @@ Refusals::Refusals(mlir::MLIRContext &context, const std::function<void(const Di
               atUsersLine->notes.push_back({*place, note.str()});
         }
         return mlir::success();
-      }) {}
+      }) {
+  context.printOpOnDiagnostic(false);   // an operation is nothing that a user wrote
+}
 
 void Refusals::raise(const std::string &otherwise) const {
   if (atUsersLine)

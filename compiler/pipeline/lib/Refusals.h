@@ -9,7 +9,7 @@
 
 namespace tw {
 
-/// Collects errors of a context. Remarks go to `onRemark` where it is set; else they, and warnings, pass on to whoever listened before.
+/// Collects errors of a context, without the operations that MLIR would print beside them. Remarks go to `onRemark` where it is set; else they, and warnings, pass on to whoever listened before.
 class Refusals {
 public:
   Refusals(mlir::MLIRContext &context, const std::function<void(const Diagnostic &)> &onRemark);

@@ -70,6 +70,16 @@ void checkRequirements(const Program &program, const std::map<std::string, std::
     }
 }
 
+/// What assembles for a GPU: NVRTC, with the templates. Where there is none, what is wrong with the program is said first.
+std::string deviceAssembler(const Program &program, const Schedule &schedule, const Target &target) {
+  try {
+    return assemblerText(target.arch) + " " + std::string(templatesDigest());
+  } catch (const RuntimeError &) {
+    (void)compileDevice(program, schedule, target, {});
+    throw;
+  }
+}
+
 } // namespace
 
 cache::Digest keyOf(const KeyParts &parts) {
@@ -94,9 +104,7 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
                                               width->second, axis, length, axis, length));
   request.scheduleText = print(request.schedule);
   request.target = target.name;
-  // What assembles: this processor's LLVM, or NVRTC with the templates.
-  const std::string assembler =
-      assembly == Assembly::none ? "text" : target.isHost() ? processor() : assemblerText(target.arch) + " " + std::string(templatesDigest());
+  const std::string assembler = assembly == Assembly::none ? "text" : target.isHost() ? processor() : deviceAssembler(program, request.schedule, target);
   request.key = keyOf({print(program), request.scheduleText, target.name, assembler, compilerDigest(), request.inner});
   return request;
 }

@@ -20,7 +20,7 @@ func.func @width(%q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.ker
 func.func @f32(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"}, %k0: i32 {tile.scalar = "k0"}, %q0: i32 {tile.item = "q"})
     attributes {tile.kernel = #tile.kernel<[<"k", fold, 32>, <"q", block, 64>, <"d", inner, 64>]>} {
   %zero = arith.constant 0 : i32
-  // expected-error @below {{tensor "Q" holds 'f32'; GPUs multiply tiles of f16 and bf16: convert it, or run on the host}}
+  // expected-error @below {{tensor "Q" holds 'f32'; GPUs multiply tiles of f16 and bf16: convert it to one of them, or run on the CPU (target host)}}
   %q = tile.load %Q[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x64xf32, #qd>
   %k = tile.load %K[%k0, %zero] dims [0, 1] : !matrix -> tensor<32x64xf32, #kd>
   %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xf32, #qd>, tensor<32x64xf32, #kd> -> tensor<64x32xf32, #qk>
@@ -33,7 +33,7 @@ func.func @f32(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"},
 
 func.func @bias(%B: !matrix {tile.tensor = "bias"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 32>]>} {
   %zero = arith.constant 0 : i32
-  // expected-error @below {{reads tensor "bias" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis}}
+  // expected-error @below {{reads tensor "bias" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis: make it of values along one axis each, or of coordinates, or run on the CPU (target host)}}
   %b = tile.load %B[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x32xf32, #qk>
   %a = math.absf %b : tensor<64x32xf32, #qk>
   return
@@ -112,7 +112,7 @@ func.func @height(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K
 
 func.func @bits(%F: !flags {tile.tensor = "flags"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 32>]>} {
   %zero = arith.constant 0 : i32
-  // expected-error @below {{tensor "flags" holds elements of 'i1'; vectors along the fold axis hold 16 bits or more an element}}
+  // expected-error @below {{tensor "flags" holds bool; on a GPU what is read along the folded axis takes 16 bits or more an element: make it i32 and compare it with 0, or run on the CPU (target host)}}
   %f = tile.load %F[%zero] dims [0] : !flags -> tensor<32xi1, #k>
   return
 }
