@@ -50,10 +50,10 @@ Program Attention::program() const {
   const Tile heads = extent(h), keyHeads = K.dimension(1);
   const Tile keyHead = h / named("group", heads / keyHeads);                 // [h]
   const At at{tw::index(b), tw::index(h), tw::index(q), tw::index(k), extent(q), extent(k)};
-  const Tile query = Q(b, h, q, d);                                          // [b, h, q, d]
+  const Tile query = Q.at({b, h, q, d}, where);                              // [b, h, q, d]
 
   auto scoreTile = [&] {
-    Tile s = dot(query, K(b, keyHead, k, d), over(d));                     // [b, h, q, k]
+    Tile s = dot(query, K.at({b, keyHead, k, d}, where), over(d));         // [b, h, q, k]
     if (std::none_of(modifiers.begin(), modifiers.end(), [](const Modifier &m) { return m.setsScale; })) {
       Tile scale = named("scale", 1.0 / tw::sqrt(cast(extent(d), s.type())));
       s = named("scaled", s * scale, {s}, where);
@@ -73,7 +73,7 @@ Program Attention::program() const {
   auto [top0, total0] = softmax.start({b, h, q}, type);
   auto [top, total, acc] = fold(k, std::tuple{top0, total0, full(0, {b, h, q, e}, type)}, [&](Tile top, Tile total, Tile acc) {
     auto step = softmax.step(top, total, cast(scoreTile(), type));
-    Tile sum = acc * step.shrink + dot(step.weights, V(b, keyHead, k, e), over(k));   // [b, h, q, e]
+    Tile sum = acc * step.shrink + dot(step.weights, V.at({b, keyHead, k, e}, where), over(k));   // [b, h, q, e]
     return std::tuple{step.top, step.total, named("acc", sum)};
   }, where);
 
@@ -85,8 +85,8 @@ Program Attention::program() const {
       require((keyHeads > 0) & (heads % max(keyHeads, 1) == 0),
               "the heads of " + Q + " (dimension 1) must be a multiple of the heads of " + K + ", which has at least one; repeat heads of " + K + " or drop some of " + Q, where),
       require(this->V.dimension(1) == keyHeads, V + " must have as many heads (dimension 1) as " + K + "; give each key head its values", where),
-      require(isHeadDim(extent(d)), "the head dimension of " + Q + " and " + K + " (dimension 3) must be a multiple of 8 from 8 to 256; pad both with zeros and state the scale", where),
-      require(isHeadDim(extent(e)), "the head dimension of " + V + " (dimension 3) must be a multiple of 8 from 8 to 256; pad it with zeros", where)};
+      require(isHeadDim(extent(d)), "the head dimension of " + Q + " and " + K + " (dimension 3) must be a multiple of 8 from 8 to 256; a length below 256 is padded in both with zeros, and the scale stated", where),
+      require(isHeadDim(extent(e)), "the head dimension of " + V + " (dimension 3) must be a multiple of 8 from 8 to 256; a length below 256 is padded with zeros", where)};
   verify(program);
   return program;
 }
