@@ -55,6 +55,8 @@ void verifyTensors(const Program &program) {
     if (first.type != info->type || first.rank != info->rank)
       fail(where, "'" + info->name + "' is used as " + describe(*info) + " here and as " + describe(first) + " elsewhere; give the two tensors different names",
            {{info->where, "declared here as " + describe(*info)}, {first.where, "declared here as " + describe(first)}});
+    if (&first != info.get())
+      fail(info->where, "two tensors of program '" + program.name + "' are named '" + info->name + "'; use one Tensor object, or two names", {{first.where, "the other is declared here"}});
   });
 
   std::map<std::string, Location> loads, stores;

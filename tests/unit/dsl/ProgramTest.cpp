@@ -32,7 +32,15 @@ TEST_CASE("refused: a program without a store") {
 TEST_CASE("refused: one name for two tensors") {
   const Tensor other("T", Type::f16, 2);
   REFUSED_HERE("'T' is used as f16[2] here and as f32[2] elsewhere; give the two tensors different names", print(storing(T(q, 0) + other(q, 0))));
-  CHECK_NOTHROW(verify(storing(T(q, 0) + Tensor("T", Type::f32, 2)(q, 1))));
+  const Tensor copy = T;
+  CHECK_NOTHROW(verify(storing(T(q, 0) + copy(q, 1))));
+  const Tensor alike("T", Type::f32, 2); const unsigned line = __LINE__;
+  auto refusal = tests::refusal([&] { verify(storing(T(q, 0) + alike(q, 1))); });
+  REQUIRE(refusal);
+  CHECK(refusal->message == "two tensors of program 'p' are named 'T'; use one Tensor object, or two names");
+  CHECK(refusal->where.line == line);
+  REQUIRE(refusal->notes.size() == 1);
+  CHECK(refusal->notes[0].text == "the other is declared here");
 }
 
 TEST_CASE("refused: a tensor stored twice, or loaded and stored") {

@@ -12,7 +12,7 @@ struct TensorInfo {
   Location where;
 };
 
-/// An array in global memory, of any strides. Calling it with one index a dimension reads from it.
+/// An array in global memory, of any strides. Copies are the same tensor; a program takes no two made apart under one name. Calling it with one index a dimension reads from it.
 class Tensor {
 public:
   Tensor(std::string name, Type type, unsigned rank, Location where = Location::current());
