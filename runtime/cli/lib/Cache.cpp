@@ -50,18 +50,19 @@ int complain(const std::string &what, const std::string &why) {
 
 int clearEntries(const cache::Location &place, cache::Store &store, bool json) {
   store.clear();
-  (void)showStats(store, json);
   if (const std::string why = trouble(place, store); !why.empty())
     return complain("nothing was cleared", why);
+  (void)showStats(store, json);
   if (const std::uint64_t left = store.stats().entries)
     return complain("not everything was cleared", fmt::format("left: {}; another process may be adding some", kernels(left)));
   return right;
 }
 
 int verifyEntries(const cache::Location &place, cache::Store &store, bool json) {
-  const cache::Verification found = store.verify();
+  cache::Verification found = store.verify();
   if (const std::string why = trouble(place, store); !why.empty())
     return complain("nothing was checked", why);
+  found.rebuilt |= store.stats().rebuilds > 0;   // as it was opened, too
   if (json)
     printJson(Json{{"good", found.good()}, {"checked", found.checked}, {"rejected", found.rejected}, {"rebuilt", found.rebuilt}});
   else
@@ -72,14 +73,16 @@ int verifyEntries(const cache::Location &place, cache::Store &store, bool json) 
 int work(const std::string &action, bool json) {
   checkChoice("cache", action, {"list", "stats", "clear", "verify"});
   const cache::Location place = cache::locate();
-  cache::Store store = cache::Store::open(place);
-  if (action == "list")
-    return listEntries(store, json);
-  if (action == "verify")
-    return verifyEntries(place, store, json);
-  if (action == "clear")
-    return clearEntries(place, store, json);
-  return showStats(store, json);
+  // The reason why no file can be used is the command's own to say: once.
+  cache::Options options;
+  std::vector<std::string> messages;
+  options.log = [&](std::string_view message) { messages.emplace_back(message); };
+  cache::Store store = cache::Store::open(place, options);
+  const int status = action == "list" ? listEntries(store, json) : action == "verify" ? verifyEntries(place, store, json) : action == "clear" ? clearEntries(place, store, json) : showStats(store, json);
+  if (trouble(place, store).empty() || action == "list")
+    for (const std::string &message : messages)
+      std::fputs(fmt::format("tilewright: {}\n", message).c_str(), stderr);
+  return status;
 }
 
 } // namespace
@@ -91,7 +94,7 @@ Command cache(CLI::App &program) {
   app->add_option("action", *action,
                   "stats: where the file is and how much it holds (the default)\n"
                   "list: every kernel, the most recently used first\n"
-                  "verify: read and check everything; exit status 1 if something was damaged\n"
+                  "verify: read and check everything; exit status 1 if something was damaged, and so dropped or set aside\n"
                   "clear: forget everything")
       ->type_name("ACTION");
   app->add_flag("--json", *json, "as JSON");

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <new>
+#include <sstream>
 
 namespace tw::cli {
 namespace {
@@ -23,16 +24,46 @@ int complain(const std::string &command, const std::string &message) {
   return badInput;
 }
 
+/// "; did you mean '--on'?", by the words behind the dashes: these alone make two options near.
+std::string suggestedOption(const std::string &name, const CLI::App &app) {
+  std::vector<std::string> words;
+  for (const std::string &option : optionNames(app))
+    words.push_back(option.substr(2));
+  const std::string word = nearest(name.substr(std::min(name.find_first_not_of('-'), name.size())), words);
+  return word.empty() ? "" : fmt::format("; did you mean '--{}'?", word);
+}
+
 /// What CLI11 found wrong, in our words.
 std::string explain(const CLI::ParseError &error, CLI::App &app) {
   if (const auto *extras = dynamic_cast<const CLI::ExtrasError *>(&error); extras && !app.remaining().empty()) {
     const std::string first = app.remaining().front();
     const std::string name = first.substr(0, first.find('='));
     if (name.size() > 1 && name[0] == '-')
-      return fmt::format("'{}' is no option of it{}", name, suggestion(name, optionNames(app)));
+      return fmt::format("'{}' is no option of it{}", name, suggestedOption(name, app));
     return fmt::format("'{}' is one word too many", first);
   }
-  return error.what();
+  // "Could not convert: --repeat = x"
+  const std::string text = error.what();
+  const std::size_t colon = text.find(": "), equals = text.find(" = ");
+  if (dynamic_cast<const CLI::ConversionError *>(&error) && colon != text.npos && equals != text.npos && colon < equals) {
+    const std::string name = text.substr(colon + 2, equals - colon - 2);
+    const CLI::Option *option = app.get_option_no_throw(name);
+    return fmt::format("{} {}: expected a {}number", name, text.substr(equals + 3), option && option->get_type_name() == "N" ? "whole " : "");
+  }
+  return text;
+}
+
+/// Prints what --help or --version asks for.
+int show(const CLI::App &program, const CLI::ParseError &asked) {
+  std::ostringstream text;
+  program.exit(asked, text, text);
+  printText(text.str());
+  try {
+    finishOutput();
+  } catch (const std::exception &error) {
+    return complain("", error.what());
+  }
+  return right;
 }
 
 /// The line of `opt` in the help.
@@ -68,7 +99,7 @@ int dispatch(int argc, char **argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)   // --help, --version
-      return program.exit(error), right;
+      return show(program, error);
     CLI::App &app = chosen ? *chosen->app : program;
     return complain(chosen ? app.get_name() : "", fmt::format("{}; see tilewright {}--help", explain(error, app), chosen ? app.get_name() + " " : ""));
   }

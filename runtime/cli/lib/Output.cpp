@@ -73,16 +73,22 @@ private:
   bool isMoved = false;
 };
 
+int outputError = 0;   // of stdout, the first
+
 } // namespace
 
-void printText(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void printText(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && !outputError)
+    outputError = errno;
+}
 
 void printJson(const Json &json) { printText(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"); }
 
 void finishOutput() {
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
-    refuse("the output", errno ? errno : EIO);
+    refuse("the output", outputError ? outputError : errno ? errno : EIO);
 }
 
 void writeFile(const std::string &path, std::string_view bytes) { writeFiles({{path, std::string(bytes)}}); }

@@ -27,6 +27,7 @@ TEST_CASE("words that are unknown") {
   CHECK(refusal("run causal" + shape + " --on gpo") == "tilewright run: --on gpo: unknown; did you mean 'gpu'?; expected one of cpu, gpu, simulator, evaluate\n");
   CHECK(refusal("run causal" + shape + " --dtype f8") == "tilewright run: --dtype f8: unknown; expected one of f16, bf16, f32, f64\n");
   CHECK(refusal("run causal --shap 1,2") == "tilewright run: '--shap' is no option of it; did you mean '--shape'?; see tilewright run --help\n");
+  CHECK(refusal("run causal --frob 1") == "tilewright run: '--frob' is no option of it; see tilewright run --help\n");
   CHECK(refusal("run causal plain" + shape) == "tilewright run: 'plain' is one word too many; see tilewright run --help\n");
   CHECK(refusal("cache empty") == "tilewright cache: cache empty: unknown; expected one of list, stats, clear, verify\n");
 }
@@ -40,6 +41,8 @@ TEST_CASE("values that are malformed") {
   CHECK(refusal("run causal --shape 1,2") == "tilewright run: --shape 1,2: 2 numbers; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
   CHECK(refusal("run causal --shape 1,2,x,4,4,8") == "tilewright run: --shape 1,2,x,4,4,8: 'x' is no whole number; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
   CHECK(refusal("run causal --shape 1,2,1,-4,4,8") == "tilewright run: --shape 1,2,1,-4,4,8: -4 is no length; lengths count from 0\n");
+  CHECK(refusal("run causal" + shape + " --repeat x") == "tilewright run: --repeat x: expected a whole number; see tilewright run --help\n");
+  CHECK(refusal("run causal" + shape + " --on simulator --patience soon") == "tilewright run: --patience soon: expected a number; see tilewright run --help\n");
   CHECK(refusal("run causal" + shape + " --repeat 0") == "tilewright run: --repeat 0: expected a whole number from 1\n");
   CHECK(refusal("run causal" + shape + " --nan-keys 4") == "tilewright run: --nan-keys 4: there are 4 keys; keys go from 0 to 3, or from -1 back to -4\n");
   CHECK(refusal("run causal" + shape + " --scalar x=abc") == "tilewright run: --scalar x=abc: 'abc' is no number\n");
@@ -69,6 +72,7 @@ TEST_CASE("shapes that do not fit the program") {
   CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,12"), Catch::Contains("must be a multiple of 8 from 8 to 256") && Catch::Contains("extent(d) = 12"));
   CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,264"), Catch::Contains("must be a multiple of 8 from 8 to 256") && Catch::Contains("extent(d) = 264"));
   CHECK(refusal("compile causal --head-dim 7") == "tilewright compile: --head-dim: 7 is out of range; head dims are multiples of 8 from 8 to 256: pad with zeros and state the scale\n");
+  CHECK(refusal("compile causal --head-dim 264") == "tilewright compile: --head-dim: 264 is out of range; head dims are multiples of 8 from 8 to 256\n");
 }
 
 TEST_CASE("files") {
@@ -137,6 +141,11 @@ TEST_CASE("places that cannot be written") {
   CHECK(refusal("compile causal --emit program -o /proc/no/x.txt") == "tilewright compile: cannot write /proc/no/x.txt: No such file or directory\n");
   CHECK(refusal("compile causal --emit program -o /dev/full") == "tilewright compile: cannot write /dev/full: No space left on device\n");
   CHECK(refusal("compile causal --emit program -o /tmp") == "tilewright compile: cannot write /tmp: Is a directory\n");
-  const int status = std::system(fmt::format("TILEWRIGHT_CACHE=off '{}' list >/dev/full 2>/dev/null", TILEWRIGHT_PROGRAM).c_str());
-  CHECK(WEXITSTATUS(status) == 2);
+  for (const char *command : {"list", "--help", "run --help", "--version", "compile causal --head-dim 64 --emit tile"}) {   // the last is longer than stdout's buffer
+    Folder folder;
+    const int status = std::system(fmt::format("TILEWRIGHT_CACHE=off '{}' {} >/dev/full 2>'{}'", TILEWRIGHT_PROGRAM, command, folder / "err").c_str());
+    INFO(command);
+    CHECK(WEXITSTATUS(status) == 2);
+    CHECK_THAT(folder.read("err"), Catch::EndsWith(": cannot write the output: No space left on device\n"));
+  }
 }

@@ -47,10 +47,22 @@ TEST_CASE("what cannot be cleared or verified is a failure with the reason") {
   const std::string nowhere = "TILEWRIGHT_CACHE=/proc/no-such-place";
   Ran clear = ran("cache clear", nowhere), verify = ran("cache verify", nowhere);
   CHECK(clear.status == 1);
-  CHECK_THAT(clear.err, Catch::EndsWith("tilewright cache: nothing was cleared: No such file or directory\n"));
+  CHECK(clear.out == "");
+  CHECK(clear.err == "tilewright cache: nothing was cleared: No such file or directory\n");
   CHECK(verify.status == 1);
   CHECK(verify.out == "");
-  CHECK_THAT(verify.err, Catch::EndsWith("tilewright cache: nothing was checked: No such file or directory\n"));
+  CHECK(verify.err == "tilewright cache: nothing was checked: No such file or directory\n");
   CHECK(ran("cache clear").status == 0);   // off: there is nothing to clear
   CHECK(ran("cache verify").status == 0);
+}
+
+TEST_CASE("a file that is none of ours is damage, and verify says so") {
+  Folder folder;
+  folder.write("kernels.sqlite", "junk\n");
+  const std::string own = "TILEWRIGHT_CACHE=" + folder.path.string();
+  Ran r = ran("cache verify", own);
+  CHECK(r.status == 1);
+  CHECK(r.out == "0 kernels checked, 0 damaged and dropped; the file was damaged, set aside and begun anew\n");
+  CHECK_THAT(r.err, Catch::StartsWith("tilewright: cache '" + (folder / "kernels.sqlite") + "' cannot be used ("));
+  CHECK(ran("cache verify", own).status == 0);   // the new one
 }
