@@ -22,7 +22,7 @@ struct Options {
 void checkHeadDims(const HeadDims &dims) {
   for (std::int64_t d : {dims.d, dims.dv})
     if (d % 8 != 0 || d < 8 || d > 256)
-      throw std::invalid_argument(fmt::format("--head-dim: {} is out of range; head dims are multiples of 8 from 8 to 256: pad with zeros and state the scale", d));
+      throw std::invalid_argument(fmt::format("--head-dim: {} is out of range; head dims are multiples of 8 from 8 to 256{}", d, d > 0 && d < 256 ? ": pad with zeros and state the scale" : ""));
 }
 
 std::string textOf(const Options &options, const Program &program, const Schedule &schedule, const Target &target) {
@@ -63,6 +63,8 @@ int compileVariant(const Options &options) {
     schedule = options.schedule.empty() ? defaultSchedule(program, target, {{"d", dims.d}, {"e", dims.dv}}) : parseSchedule(options.schedule);
   }
   std::string text = textOf(options, program, schedule, target);
+  if (options.emit != "cubin" && !text.ends_with('\n'))
+    text += '\n';
   if (options.json && options.emit == "cubin")
     throw std::invalid_argument("--json --emit cubin: machine code is no text; leave --json out, and name a file with --out");
   if (options.json) {
@@ -85,8 +87,8 @@ Command compile(CLI::App &program) {
   auto options = std::make_shared<Options>();
   CLI::App *app = program.add_subcommand("compile", "Print what becomes of a variant: its program, its tile module, its host or device code");
   app->add_option("variant", options->variant, "a variant of the gallery, or several by +")->required()->type_name("VARIANT");
-  app->add_option("--target", options->target, "the processor: host (this machine's CPU), or a GPU of `tilewright list --targets`")->type_name("NAME");
-  app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O")->type_name("TYPE");
+  app->add_option("--target", options->target, "the processor: host (this machine's CPU), or a GPU of `tilewright list --targets`; host if left out")->type_name("NAME");
+  app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out")->type_name("TYPE");
   app->add_option("--head-dim", options->headDim, "the head dims of Q and K, and of V if that differs; needed for all but --emit program")->type_name("D[,Dv]");
   app->add_option("--emit", options->emit,
                   "program: the variant in the DSL's text form\n"

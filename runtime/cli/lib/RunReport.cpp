@@ -21,14 +21,19 @@ Json toJson(const Comparison &c) {
 }
 
 std::string toText(const Comparison &c) {
-  std::string text = fmt::format("{:<9} {}: max error {:.3g}, RMS {:.3g}", c.tensor, c.isRight ? "right" : "WRONG", c.maxError, c.rmsError);
+  std::string text = fmt::format("{:<9} {}: ", c.tensor, c.isRight ? "right" : "WRONG");
+  if (!c.wrong.empty())
+    text += fmt::format("{}\n          ", c.wrong);
+  if (!c.wrong.empty() && c.worst.empty())
+    return text + "no element is finite in both\n";
+  text += fmt::format("{}max error {:.3g}, RMS {:.3g}", c.wrong.empty() ? "" : "where both are finite: ", c.maxError, c.rmsError);
   if (!c.worst.empty())
     text += fmt::format("; worst at [{}]: {:.6g}, expected {:.6g}, {:.2g} of the tolerance {:.2g}", fmt::join(c.worst, ", "), c.result, c.expected, c.largestShare, c.tolerance);
   if (c.nans)
     text += fmt::format("; {} NaN in both", c.nans);
   if (c.limited)
     text += fmt::format("; {} held to 5% of the largest |V|, though rounding of scores that large may explain more", c.limited);
-  return text + "\n" + (c.wrong.empty() ? "" : fmt::format("          {}\n", c.wrong));
+  return text + "\n";
 }
 
 Json toJson(const SimulatedSetting &setting) {

@@ -20,7 +20,7 @@ int widthOf(const Artifact &artifact, const char *axis) {
 
 double tiles(std::int64_t length, int width) { return std::ceil(double(length) / width); }
 
-std::string duration(double seconds) { return seconds < 120 ? fmt::format("{:.0f} s", seconds) : seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} h", seconds / 3600); }
+std::string duration(double seconds) { return seconds < 1 ? fmt::format("{:.1g} s", seconds) : seconds < 120 ? fmt::format("{:.0f} s", seconds) : seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} h", seconds / 3600); }
 
 } // namespace
 
@@ -40,10 +40,11 @@ void checkPatience(const SimulatorCost &cost, const Artifact &artifact, const Sh
   // Some tiles of queries, and more tiles of keys than a ring has stages.
   const Shape small{std::min<std::int64_t>(s.b, 1), std::min<std::int64_t>(s.hkv ? s.h / s.hkv : s.h, 2), std::min<std::int64_t>(s.hkv, 1), std::min<std::int64_t>(s.sq, 2L * widthOf(artifact, "q") + 44),
               std::min<std::int64_t>(s.skv, 5L * widthOf(artifact, "k") + 24), s.d, s.dv};
-  throw std::invalid_argument(fmt::format("this shape takes the simulator up to {} for {} settings, more than --patience {:.0f} s; a small one meets the same code: --shape {},{},{},{},{},{},{} takes up "
-                                          "to {}; or allow it by --patience {:.0f}",
-                                          duration(seconds), settings, patience, small.b, small.h, small.hkv, small.sq, small.skv, small.d, small.dv,
-                                          duration(simulatorCost(artifact, small).seconds * settings), std::ceil(seconds)));
+  const double shorter = simulatorCost(artifact, small).seconds * settings;
+  std::string cure = fmt::format("allow it by --patience {:.0f}", std::ceil(seconds));
+  if (shorter <= patience)
+    cure = fmt::format("a small one meets the same code: --shape {},{},{},{},{},{},{} takes up to {}; or {}", small.b, small.h, small.hkv, small.sq, small.skv, small.d, small.dv, duration(shorter), cure);
+  throw std::invalid_argument(fmt::format("this shape takes the simulator up to {} for {} settings, more than --patience {} s; {}", duration(seconds), settings, patience, cure));
 }
 
 } // namespace tw::cli

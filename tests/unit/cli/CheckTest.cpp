@@ -1,5 +1,6 @@
 // The check itself: it must be able to fail.
 #include "Check.h"
+#include "Run.h"
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -115,4 +116,20 @@ TEST_CASE("beyond its budget a check takes a sample of heads, and finds what is 
   CHECK(verdict.comparisons[0].worst == std::vector<std::int64_t>{0, 3, 8, 5});
   CHECK(verdict.comparisons[0].wrong.substr(0, 28) == "too far off at [0, 3, 8, 5]:");
   CHECK(verdict.comparisons[1].isRight);
+}
+
+TEST_CASE("a report of what is wrong begins with it") {
+  Comparison c;
+  c.tensor = "O";
+  c.wrong = "NaN at [0, 0, 0, 0]: nan, expected 1";
+  const Problem problem = randomProblem("plain", Type::bf16, {1, 1, 1, 2, 2, 8, 8}, 1);
+  auto report = [&] {
+    const std::string text = toText(problem, {}, {{c}, {}, 0}, {});
+    return text.substr(text.find("O         "));
+  };
+  CHECK(report() == "O         WRONG: NaN at [0, 0, 0, 0]: nan, expected 1\n          no element is finite in both\n");
+  c.worst = {0, 0, 0, 1};
+  c.result = c.expected = c.tolerance = 1;
+  CHECK(report() == "O         WRONG: NaN at [0, 0, 0, 0]: nan, expected 1\n"
+                    "          where both are finite: max error 0, RMS 0; worst at [0, 0, 0, 1]: 1, expected 1, 0 of the tolerance 1\n");
 }

@@ -45,6 +45,8 @@ TEST_CASE("compile emits each stage, to stdout or to a file") {
   CHECK_THAT(ran("compile causal --emit program").out, Catch::StartsWith("program \"causal\"\n"));
   CHECK_THAT(ran("compile causal --head-dim 64 --emit tile").out, Catch::Contains("tile.dot") && Catch::Contains("bf16"));
   CHECK_THAT(ran("compile causal --head-dim 64 --dtype f16 --emit tile --target h200").out, Catch::Contains("tile.dot") && Catch::Contains("f16"));
+  for (const char *emit : {"tile", "host", "device --target h200", "cuda --target h200"})
+    CHECK_THAT(ran(std::string("compile causal --head-dim 64 --emit ") + emit).out, Catch::EndsWith("\n") && !Catch::EndsWith("\n\n"));
   CHECK_THAT(ran("compile causal --head-dim 64 --emit host").out, Catch::Contains("vector<") && !Catch::Contains("tile.dot"));
   CHECK_THAT(ran("compile causal --head-dim 192,128 --emit schedule --target rtx4090").out, Catch::StartsWith("block=q d=192 e=128 "));
   CHECK_THAT(ran("compile causal --head-dim 8 --emit tile --schedule 'block=q q=24 k=40 d=8 e=8'").out, Catch::Contains("\"q\", block, 24") && Catch::Contains("\"k\", fold, 40"));

@@ -46,6 +46,8 @@ TEST_CASE("without a driver, or without NVRTC, the cure is named") {
   r = ran("run causal --shape 1,2,1,4,4,64 --on gpu --target h200", "TILEWRIGHT_NVRTC=/no/nvrtc.so " + fakeDriver);
   CHECK(r.status == 2);
   CHECK_THAT(r.err, Catch::StartsWith("tilewright run: NVRTC, NVIDIA's run-time compiler, is needed to build a kernel for a GPU, and "));
+  r = ran("run causal --shape 1,2,1,4,4,64 --dtype f32 --on gpu --target h200", "TILEWRIGHT_NVRTC=/no/nvrtc.so " + fakeDriver);
+  CHECK(r.err == "tilewright run: tensor \"K\" holds 'f32'; GPUs multiply tiles of f16 and bf16: convert it to one of them, or run on the CPU (target host)\n");
 }
 
 TEST_CASE("a target that the GPU does not run is refused") {
@@ -62,7 +64,7 @@ TEST_CASE("a GPU that computes nothing is found wrong, element by element") {
   INFO(r.err);
   CHECK(r.status == 1);
   CHECK_THAT(r.out, Catch::StartsWith("causal bf16 on gpu: B 1, H 2, ") && Catch::Contains("\nkernel    compiled for h200 in ") && Catch::Contains(" ms (median of 3 times ") && Catch::Contains(" on GPU 0, Fake H200; no GFLOP/s: ") &&
-                        Catch::Contains("\nO         WRONG: ") && Catch::Contains("\n          NaN at [0, 0, 0, 0]: "));
+                        Catch::Contains("\nO         WRONG: NaN at [0, 0, 0, 0]: "));
   const json report = json::parse(ran("run causal --shape 1,2,1,4,4,64 --on gpu --json --repeat 1", fakeDriver).out);
   CHECK(report["gpu"] == "Fake H200");
   CHECK(report["target"] == "h200");

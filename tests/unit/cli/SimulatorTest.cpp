@@ -55,8 +55,10 @@ TEST_CASE("what the simulator cannot do in time, or at all, is refused with a cu
     return r.err;
   };
   CHECK(refusal("run plain --shape 1,64,1,2048,65536,8 --schedule 'block=q q=128 k=128 d=8 e=8 warpgroups=2 stages=2'") ==
-        "tilewright run: this shape takes the simulator up to 99 min for 2 settings, more than --patience 300 s; a small one meets the same code: --shape 1,2,1,300,664,8,8 takes up to 1 s; or allow it by "
+        "tilewright run: this shape takes the simulator up to 99 min for 2 settings, more than --patience 300 s; a small one meets the same code: --shape 1,2,1,300,664,8,8 takes up to 0.5 s; or allow it by "
         "--patience 5917\n");
+  CHECK(refusal("run plain --shape 1,1,1,4,4,8 --patience 0.001 --schedule 'block=q q=64 k=32 d=8 e=8 warpgroups=1 stages=2'") ==
+        "tilewright run: this shape takes the simulator up to 0.02 s for 2 settings, more than --patience 0.001 s; allow it by --patience 1\n");
   CHECK(refusal("run plain --shape 1,1,1,4,4,8 --patience 0") == "tilewright run: --patience 0: expected a number of seconds, more than 0\n");
   CHECK(refusal("run plain --shape 1,1,1,4,4,8 --settings -1") == "tilewright run: --settings -1: expected a whole number from 0\n");
   CHECK(refusal("run plain --shape 1,1,1,4,4,8 --target host") == "tilewright run: target 'host' is this machine's CPU, for which no GPU text is made; take a GPU, such as h200\n");
