@@ -5,7 +5,7 @@ int main() {
   using namespace tw;
   Tensor Q("Q", Type::f32, 4), K("K", Type::f32, 4), V("V", Type::f32, 4), O("O", Type::f32, 4), lse("lse", Type::f32, 3);
 
-  Attention variant("near_and_even", Q, K, V, O);
+  Attention variant("near_thirds", Q, K, V, O);
   variant.lse(lse);
   // A step of the score is arithmetic on values; `at` says where each score sits.
   variant.score([](Tile s, const At &at) { return s - 0.1 * log(1.0 + abs(at.query + (at.keys - at.queries) - at.key)); });
