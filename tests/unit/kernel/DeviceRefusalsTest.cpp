@@ -13,11 +13,15 @@ Attention variant(Type type, Location where = Location::current()) {
   return Attention("own", Tensor("Q", type, 4), Tensor("K", type, 4), Tensor("V", type, 4), Tensor("O", type, 4), where);
 }
 
-Diagnostic refusal(const Attention &attention) {
+void compileFor(const char *name, const Attention &attention) {
   const Program program = attention.program();
-  const Target &target = findTarget("h200");
+  const Target &target = findTarget(name);
+  (void)compileDevice(program, defaultSchedule(program, target, {{"d", 64}, {"e", 64}}), target);
+}
+
+Diagnostic refusal(const Attention &attention) {
   try {
-    (void)compileDevice(program, defaultSchedule(program, target, {{"d", 64}, {"e", 64}}), target);
+    compileFor("h200", attention);
   } catch (const ProgramError &error) {
     return error.diagnostic;
   }
@@ -75,4 +79,13 @@ TEST_CASE("a bool for each key is refused on a GPU") {
   CHECK(refused.message == "tensor \"keep\" holds bool; on a GPU what is read along the folded axis takes 16 bits or more an element: make it i32 and compare it with 0, or run on the CPU (target host)");
   CHECK_THAT(shortName(refused.where), Catch::StartsWith("DeviceRefusalsTest.cpp:"));
   CHECK(refused.notes.empty());
+}
+
+TEST_CASE("values by head, query and key, and functions of coordinates, are what a GPU takes") {
+  const Tensor slope("slope", Type::f32, 1), byQuery("byQuery", Type::f32, 2), byKey("byKey", Type::f32, 2);
+  for (const char *target : {"h200", "a100"}) {
+    Attention attention = variant(Type::bf16);
+    attention.score([&](Tile s, const At &at) { return s + slope(at.head) * abs(at.key - at.query) + byQuery(at.batch, at.query) + byKey(at.batch, at.key); });
+    CHECK_NOTHROW(compileFor(target, attention));
+  }
 }
