@@ -12,12 +12,9 @@ template <class T> DEV u32 signs_as_numbers(u32 plus, u32 minus) {
   return ((plus & 1) * one | (minus & 1) * many) | ((plus >> 1 & 1) * one | (minus >> 1 & 1) * many) << 16;
 }
 
-// Before acc += w . tile: adds what the tile's NaNs and infinities make of the rows that see them, that is, whose weight is not 0, and
-// sets them to 0 in the tile, for all warpgroups at once. The tile: CHUNKS chunks of ROWS rows; ROWS_CONTRACTED: its rows are contracted, else
-// its columns are. KEEP: it is left as it is, for further weights. Called by all warps of all WARPGROUPS, whose number `cw` is.
-template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int A, int W>
-DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int warp, int lane) {
-  constexpr int pieces = ROWS * CHUNKS * 8, own_barrier = 5, common_barrier = 9;   // 1..4 are turns
+// Whether a tile of CHUNKS chunks of ROWS rows holds a NaN or an infinity. Called by all warps of warpgroup `cw`.
+template <class T, int ROWS, int CHUNKS> DEV bool scan(u32 tile, int cw, int warp, int lane) {
+  constexpr int pieces = ROWS * CHUNKS * 8, own_barrier = 5;   // 1..4 are turns
   const int thread = (warp & 3) * 32 + lane;
   // 0 times what is finite is 0, and anything else makes NaN, which stays. Zeros have a sign, bits 15 and 31.
   u32 sum[4] = {0, 0, 0, 0};
@@ -29,7 +26,16 @@ DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int war
     for (int n = 0; n < 4; n++) sum[n] = T::kind == 0 ? fma_bf16x2(x[n], 0, sum[n]) : fma_f16x2(x[n], 0, sum[n]);
   }
   const u32 found = (sum[0] | sum[1] | sum[2] | sum[3]) & 0x7fff7fff;
-  if (!bar_any(own_barrier + cw, 128, found != 0)) return;
+  return bar_any(own_barrier + cw, 128, found != 0);
+}
+
+// Before acc += w . tile, where scan() holds: adds what the tile's NaNs and infinities make of the rows that see them, that is, whose weight is
+// not 0, and sets them to 0 in the tile, for all warpgroups at once. ROWS_CONTRACTED: the tile's rows are contracted, else its columns are.
+// KEEP: it is left as it is, for further weights. Called by all warps of all WARPGROUPS, whose number `cw` is.
+template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int A, int W>
+DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int warp, int lane) {
+  constexpr int pieces = ROWS * CHUNKS * 8, common_barrier = 9;
+  const int thread = (warp & 3) * 32 + lane;
 
   // Bit i: the sign of w[i]. Byte kk is a lane's share of the left operand of step kk.
   u64 plus[2] = {0, 0}, minus[2] = {0, 0};

@@ -36,7 +36,9 @@ def candidates(torch, library, args, q, k, v, causal):
     o, lse = torch.empty_like(q[..., : v.shape[-1]]), torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     for name, options in [("ours", None)] + [tuple(x.split(":", 1)) for x in args.also]:
         try:
-            target, schedule = (options[7:], None) if options and options.startswith("target=") else (None, options)
+            target, schedule = None, options
+            if options and options.startswith("target="):
+                target, _, schedule = options.removeprefix("target=").partition(" ")
             kernel = library.build("causal" if causal else "plain", names[q.dtype], q.shape[-1], v.shape[-1], target=target or "gpu", options="schedule=" + schedule if schedule else None)
             mine = torch.empty_like(o)
             launch = kernel.bind({"Q": q, "K": k, "V": v, "O": mine, "lse": lse.clone()})
@@ -89,7 +91,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=16384, help="batch times length")
     parser.add_argument("--hidden", type=int, default=2048, help="heads times head dim")
     parser.add_argument("--peers", nargs="*", default=["fa2", "flex"], choices=["fa2", "flex"], help="beside cuDNN")
-    parser.add_argument("--also", nargs="*", default=[], metavar="NAME:WHAT", help="ours again, under another schedule, or by target=NAME for another target that this GPU runs")
+    parser.add_argument("--also", nargs="*", default=[], metavar="NAME:WHAT", help="ours again: a schedule, or target=NAME for another target that this GPU runs, or that and a schedule")
     args = parser.parse_args()
     import torch
     library = tilewright.Library(args.library)

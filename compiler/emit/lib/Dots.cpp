@@ -89,11 +89,23 @@ LogicalResult Statements::print(device::PackOp op) {
   return success();
 }
 
+std::string Statements::scanned(Value tiles, Value cursor) {
+  auto ring = cast<device::RingType>(tiles.getType());
+  if (const std::string &phase = cursors[cursor].phase; !phase.empty())
+    text.line(fmt::format("mbar_wait({}, {});", barrier(cursor, "_FULL"), phase));
+  return fmt::format("scan<{}, {}, {}>({}, cw, warp, lane)", ring.getElement().isBF16() ? "BF16" : "F16", ring.rows(), ring.chunks(), slotAddress(tiles, cursor));
+}
+
+LogicalResult Statements::print(device::ScanOp op) {
+  values.declare(op.getResult(), {scanned(op.getRing(), op.getCursor())}, "found");
+  return success();
+}
+
 LogicalResult Statements::print(device::IsolateOp op) {
   device::RingType ring = op.getRing().getType();
-  if (const std::string &phase = cursors[op.getCursor()].phase; !phase.empty())
-    text.line(fmt::format("mbar_wait({}, {});", barrier(op.getCursor(), "_FULL"), phase));
-  text.line(fmt::format("isolate<{}, {}, {}, {}, {}, {}>({}, {}, {}, cw, warp, lane);", ring.getElement().isBF16() ? "BF16" : "F16", op.getTransposed(), ring.rows(),
+  const std::string found = op.getFound() ? values.textOf(op.getFound()) : scanned(op.getRing(), op.getCursor());
+  text.line(fmt::format("if ({})", found));
+  text.line(fmt::format("  isolate<{}, {}, {}, {}, {}, {}>({}, {}, {}, cw, warp, lane);", ring.getElement().isBF16() ? "BF16" : "F16", op.getTransposed(), ring.rows(),
                         ring.chunks(), warpgroups, op.getKeep(), registers[op.getAccumulator()], registers[op.getWeights()], slotAddress(op.getRing(), op.getCursor())));
   return success();
 }

@@ -19,6 +19,7 @@ LogicalResult Statements::shared(device::KernelOp kernel) {
             filledByCopies.insert(device::barriersOf(acquire.getCursor()).getResult());
         })
         .Case([&](device::LoadColumnOp load) { readByLanes.insert(device::barriersOf(load.getCursor()).getResult()); })
+        .Case([&](device::ScanOp scan) { readByLanes.insert(device::barriersOf(scan.getCursor()).getResult()); })
         .Case([&](device::IsolateOp isolate) { readByLanes.insert(device::barriersOf(isolate.getCursor()).getResult()); })
         .Case([&](device::RepeatOp repeat) {
           readByLanes.insert(device::barriersOf(repeat.getLeftCursor()).getResult());
@@ -72,7 +73,7 @@ LogicalResult Statements::statement(Operation *op) {
             device::ReleaseOp, device::DrawOp, device::RetireOp, device::PostOp, device::ReadPostOp, device::TurnOp, device::RegistersOp,
             device::FillOp, device::EachRowOp, device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp,
             device::CombineOp, device::JoinOp, device::LoadColumnOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp,
-            device::CommitOp, device::WaitOp, device::PackOp, device::RepeatOp, device::IsolateOp, device::StoreTileOp, device::StoreRowsOp>(
+            device::CommitOp, device::WaitOp, device::PackOp, device::RepeatOp, device::ScanOp, device::IsolateOp, device::StoreTileOp, device::StoreRowsOp>(
           [&](auto known) { return print(known); })
       .Case<device::TensorMapOp, device::RingOp, device::BarriersOp, device::MailboxOp>([](auto) { return success(); })
       .Case<device::TensorOp, device::StrideOp, device::ExtentOp, device::DimensionOp, device::ScalarOp, device::CountOp, device::CountersOp>(

@@ -70,7 +70,10 @@ private:
   llvm::LogicalResult print(device::WaitOp op);
   llvm::LogicalResult print(device::PackOp op);
   llvm::LogicalResult print(device::RepeatOp op);
+  llvm::LogicalResult print(device::ScanOp op);
   llvm::LogicalResult print(device::IsolateOp op);
+  /// Waits for the slot where the cursor does, and gives a call that looks for what is not finite in it.
+  std::string scanned(mlir::Value ring, mlir::Value cursor);
   /// The constants from which the descriptors of the operands in shared memory are stepped.
   void descriptors(device::ConsumersOp role);
   std::string pins(mlir::ValueRange registers) const;

@@ -99,6 +99,7 @@ private:
           auto slot = state.slots.release(release);
           return failed(slot) ? failure() : state.dots.leaveSlot(release, *slot, "gives back");
         })
+        .Case([&](device::ScanOp scan) -> LogicalResult { return state.slots.read(scan, scan.getRing(), scan.getCursor(), true); })
         .Case([&](device::IsolateOp isolate) -> LogicalResult {
           auto slot = state.slots.read(isolate, isolate.getRing(), isolate.getCursor(), true);
           if (failed(slot) || failed(state.dots.leaveSlot(isolate, *slot, "changes")))

@@ -6,7 +6,8 @@
 //     if a row of the warp refuses { the step's dots once more, by the warp itself; exact }
 //     else { what the quick way carries on }
 //   }
-//   if exact { the exact way; rescale }
+//   if exact { the exact way }
+//   if exact { rescale, carry on }        apart, so that the accumulators may be in flight before it
 //   the accumulating dots of both
 #include "Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -158,6 +159,9 @@ LogicalResult Distributor::writeAttempt(tile::AttemptOp attempt) {
     return failure();
   if (operandsOf(*exactDots) != quickOperands)
     return attempt.emitError() << "makes the operands of its accumulating dots in other registers than its quick way; take a schedule with stabilised=no";
+  b.setInsertionPointAfter(exact);
+  auto rescaled = scf::IfOp::create(b, loc, goesExact.getResult(0), false);
+  b.setInsertionPointToStart(rescaled.thenBlock());
   for (Operation *op : exactDots->ops) {
     auto accumulation = accumulationOf(cast<tile::DotOp>(op));
     if (failed(accumulation) || failed(writeRescale(*accumulation)))
@@ -167,9 +171,9 @@ LogicalResult Distributor::writeAttempt(tile::AttemptOp attempt) {
     if (failed(assign(carriers.lookup(result), value, loc)))
       return failure();
   frames.pop_back();
-  b.setInsertionPointAfter(exact);
+  b.setInsertionPointAfter(rescaled);
   // The tiles of stage 0 are given back only now.
-  Operation *last = exact;
+  Operation *last = rescaled;
   release(Moment::dots0);
   for (Operation *op = last->getNextNode(); op && isa<device::ReleaseOp, device::AdvanceOp>(op); op = op->getNextNode())
     op->setAttr("device.stage", b.getI64IntegerAttr(0));

@@ -1,4 +1,5 @@
 // device-distribute-tiles: dots, what they accumulate, and stores.
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "Distribution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -110,6 +111,31 @@ static bool hidesElements(Block &step, StringAttr foldAxis) {
   return false;
 }
 
+/// Is it a fold's first step? Its tiles of both stages come one after the other, so that those of stage 1 can be looked at while the dots of stage 0 run.
+static bool looksEarly(Block &step) { return isa<scf::IfOp>(step.getParentOp()) && step.getParentOp()->hasAttr("tile.fold"); }
+
+void Distributor::scanEarly(Block &step) {
+  scans.clear();
+  llvm::MapVector<std::pair<Value, Value>, Location> later;
+  DenseSet<std::pair<Value, Value>> now;
+  for (Operation &op : step) {
+    if (op.hasAttr("tile.fold"))
+      break;                                       // the loops that follow
+    auto dot = dyn_cast<tile::DotOp>(op);
+    for (Value operand : dot ? SmallVector<Value>(dot->getOperands()) : SmallVector<Value>())
+      if (device::TileOp tile = sharedOperand(operand)) {
+        const std::pair<Value, Value> slot(scalars.lookupOrDefault(tile.getRing()), scalars.lookupOrDefault(tile.getCursor()));
+        if (dot.getStage().value_or(0) == 0)
+          now.insert(slot);
+        else
+          later.insert({slot, dot.getLoc()});
+      }
+  }
+  for (auto &[slot, loc] : later)
+    if (!now.contains(slot))
+      scans[slot] = device::ScanOp::create(b, loc, slot.first, slot.second);
+}
+
 LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   constexpr int64_t deepest = 16;             // elements that one instruction contracts
   Location loc = event.ops.front()->getLoc();
@@ -215,7 +241,8 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
         continue;
       bool keep = llvm::any_of(ArrayRef(issues).drop_front(i + 1), [&](const Issue &later) { return sharesTile(issue, later); });
       device::TileOp right = issue.right;
-      device::IsolateOp::create(b, loc, issue.accumulator, issue.weights, scalars.lookupOrDefault(right.getRing()), scalars.lookupOrDefault(right.getCursor()), b.getI64IntegerAttr(issue.depth),
+      Value ring = scalars.lookupOrDefault(right.getRing()), cursor = scalars.lookupOrDefault(right.getCursor());
+      device::IsolateOp::create(b, loc, issue.accumulator, issue.weights, ring, cursor, looksEarly(*frames.back().block) ? scans.lookup({ring, cursor}) : Value(), b.getI64IntegerAttr(issue.depth),
                                 issue.transposed ? b.getUnitAttr() : UnitAttr(), keep ? b.getUnitAttr() : UnitAttr());
     }
     pack();
@@ -229,6 +256,8 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
                                issue.transposed ? b.getUnitAttr() : UnitAttr(), issue.accumulate ? b.getUnitAttr() : UnitAttr());
   }
   device::CommitOp::create(b, loc);
+  if (moment == Moment::dots0 && looksEarly(*frames.back().block) && hidesElements(*frames.back().block, foldAxis))
+    scanEarly(*frames.back().block);
   device::WaitOp::create(b, loc, b.getI64IntegerAttr(0), held);
   // An attempt may read the tiles of its step once more.
   Block *step = frames.back().block;

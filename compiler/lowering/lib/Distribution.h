@@ -130,6 +130,9 @@ private:
   mlir::LogicalResult writeRescale(const Accumulation &accumulation);
   mlir::LogicalResult writeDots(const Event &event, Moment moment);
   mlir::LogicalResult writeStore(tile::StoreOp store);
+  /// Looks at the tiles of stage 1 that `step` is to isolate, at the present place.
+  void scanEarly(mlir::Block &step);
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> scans;   // what was found, by ring and cursor
   void await(Moment moment);
   void release(Moment moment);
   device::TileOp sharedOperand(mlir::Value operand);

@@ -65,6 +65,9 @@ private:
     Value first = ordered ? begin : lastTile(end);
     SmallVector<Value> carried = step(first, start);
     scf::YieldOp::create(builder, loc, loops(carried, first));
+    // Where there are no steps but full ones, the first one would attempt what cannot hold before anything was visited.
+    for (tile::AttemptOp attempt : llvm::make_early_inc_range(branch.thenBlock()->getOps<tile::AttemptOp>()))
+      attempt.takeExactWay();
     return SmallVector<Value>(branch.getResults());
   }
 

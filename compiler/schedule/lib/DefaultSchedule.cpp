@@ -38,20 +38,20 @@ std::vector<Candidate> candidates(const Target &target) {
     return list;
   }
   // Three warpgroups where their tiles are narrow enough to stay wide in the other direction.
-  if (target.isHopper())
-    for (int stages : {3, 2})
-      list.push_back({3, 192, 128, stages});
+  for (int stages : {3, 2})
+    list.push_back({3, 192, target.isHopper() ? 128 : 64, stages});
+  const std::vector<int> folds = target.isHopper() ? std::vector{128, 112, 96, 80, 64, 48, 32, 16} : std::vector{128, 64, 32, 16};
   for (int warpgroups : {2, 1})
     for (int stages : {2, 1})
-      for (int fold : {128, 112, 96, 80, 64, 48, 32, 16})
+      for (int fold : folds)
         list.push_back({warpgroups, 64 * warpgroups, fold, stages});
   return list;
 }
 
-/// Registers that a consumer thread may hold: the file shared out among the block's threads and those of a producer warp (on Hopper a
-/// warpgroup, which gives most of its own away), at most what one thread can name.
+/// Registers that a consumer thread may hold: the file shared out among the block's threads, at most what one thread can name. It is given
+/// out to four warps at a time, so that a producer's single warp takes as much as a warpgroup; on Hopper it is one, and gives most away.
 int registersPerThread(const Target &target, int warpgroups) {
-  int threads = 128 * warpgroups, shared = target.registersPerSM / (threads + 32);
+  int threads = 128 * warpgroups, shared = target.registersPerSM / (threads + 128);
   if (target.isHopper())
     shared = (target.registersPerSM - 128 * 24) / threads;
   return std::min(target.registersPerThreadMax, shared) / 8 * 8;

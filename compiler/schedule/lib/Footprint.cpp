@@ -113,8 +113,8 @@ std::int64_t sharedBytes(const TileUse &use, const Schedule &schedule) {
 
 /// On a GPU operands lie in shared memory (those of steps in a ring), everything else in registers; a
 /// product is packed to 16 bit beside itself when it becomes an operand.
-Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule) {
-  constexpr int addressing = 32;                          // registers for rows, addresses, loop state
+Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, const Target &target) {
+  const int addressing = target.isHopper() ? 32 : 40;     // registers for rows, addresses, loop state; and words of operands
   constexpr int columnRegisters = 24;                     // what the assembler keeps of one beside its elements
   const std::int64_t barriers = 2048;                     // and what alignment costs
   Footprint f;
@@ -140,7 +140,7 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule) {
 Footprint footprint(const Program &program, const Schedule &schedule, const Target &target) {
   Roles roles = rolesOf(program, schedule.block);
   auto uses = tileUses(program, roles);
-  return target.isHost() ? onHost(uses, schedule) : onGpu(uses, schedule);
+  return target.isHost() ? onHost(uses, schedule) : onGpu(uses, schedule, target);
 }
 
 } // namespace tw

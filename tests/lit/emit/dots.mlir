@@ -65,11 +65,15 @@ device.kernel @dots "sm90a" items "q" 128 of [] {
     device.wait 1
     device.repeat %s, %As at %ac, %Bs at %bc depth 80 : !device.fragment<96 x f32>, !device.ring<1 x [128, 80] f16>, !device.ring<2 x [96, 80] f16>
     // CHECK-NEXT: mbar_wait(sb + C_FULL + 8 * C_slot, C_phase);
-    // CHECK-NEXT: isolate<F16, true, 96, 1, 2, true>(acc, s, sb + C_AT + C_slot * C_BYTES, cw, warp, lane);
-    // CHECK-NEXT: isolate<F16, true, 96, 1, 2, false>(acc, s, sb + C_AT + C_back_slot * C_BYTES, cw, warp, lane);
+    // CHECK-NEXT: const bool found = scan<F16, 96, 1>(sb + C_AT + C_slot * C_BYTES, cw, warp, lane);
+    // CHECK-NEXT: if (found)
+    // CHECK-NEXT:   isolate<F16, true, 96, 1, 2, true>(acc, s, sb + C_AT + C_slot * C_BYTES, cw, warp, lane);
+    // CHECK-NEXT: if (scan<F16, 96, 1>(sb + C_AT + C_back_slot * C_BYTES, cw, warp, lane))
+    // CHECK-NEXT:   isolate<F16, true, 96, 1, 2, false>(acc, s, sb + C_AT + C_back_slot * C_BYTES, cw, warp, lane);
     // CHECK-NEXT: __syncwarp();
     // CHECK-NEXT: if (lane == 0) mbar_arrive(sb + C_EMPTY + 8 * C_back_slot);
-    device.isolate %acc, %s, %Cs at %cc depth 96 transposed keep : !device.fragment<40 x f32>, !device.fragment<96 x f32>, !device.ring<2 x [96, 40] f16>
+    %found = device.scan %Cs at %cc : !device.ring<2 x [96, 40] f16>
+    device.isolate %acc, %s, %Cs at %cc if %found depth 96 transposed keep : !device.fragment<40 x f32>, !device.fragment<96 x f32>, !device.ring<2 x [96, 40] f16>
     device.isolate %acc, %s, %Cs at %ct depth 96 transposed : !device.fragment<40 x f32>, !device.fragment<96 x f32>, !device.ring<2 x [96, 40] f16>
     device.release %ct
   }

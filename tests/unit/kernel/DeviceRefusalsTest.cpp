@@ -87,5 +87,8 @@ TEST_CASE("values by head, query and key, and functions of coordinates, are what
     Attention attention = variant(Type::bf16);
     attention.score([&](Tile s, const At &at) { return s + slope(at.head) * abs(at.key - at.query) + byQuery(at.batch, at.query) + byKey(at.batch, at.key); });
     CHECK_NOTHROW(compileFor(target, attention));
+    Attention padded = variant(Type::bf16);
+    padded.mask([&](const At &at) { return byKey(at.batch, at.key) > 0; });   // a mask that bounds no fold
+    CHECK_NOTHROW(compileFor(target, padded));
   }
 }

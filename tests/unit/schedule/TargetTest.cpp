@@ -19,7 +19,7 @@ std::string messageOf(std::string_view name) {
   return "no error";
 }
 
-const std::string known = "the known targets are host, a10, a100, a100-80gb, b200, h100, h100-pcie, h200, l4, l40s, "
+const std::string known = "the known targets are host, a10, a100, a100-80gb, b200, h100, h100-pcie, h200, h200-sm80, l4, l40s, "
                           "rtx3090, rtx4090, rtx5090";
 
 } // namespace

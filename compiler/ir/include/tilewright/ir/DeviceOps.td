@@ -369,19 +369,30 @@ def Device_PackOp : Device_Op<"pack"> {
   let assemblyFormat = "$fragment `into` $operand attr-dict `:` type($fragment) `,` type($operand)";
   let hasVerifier = 1;
 }
+def Device_ScanOp : Device_Op<"scan"> {
+  let summary = "whether a tile holds a NaN or an infinity";
+  let description = [{
+    Waits until the cursor's slot is full. All warps of a warpgroup come together. What it says is for `device.isolate` of the same slot: a look
+    at the tile costs least while dots run that read other tiles.
+  }];
+  let arguments = (ins Device_RingType:$ring, Device_CursorType:$cursor);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$ring `at` $cursor attr-dict `:` type($ring)";
+}
 def Device_IsolateOp : Device_Op<"isolate"> {
   let summary = "lets NaNs and infinities of a tile reach only the rows of an accumulator whose weights for them are not 0";
   let description = [{
     Stands before accumulator += weights · tile: waits until the cursor's slot is full, adds what the tile's elements that are not finite
     make of the rows that see them, and sets those elements to 0, for all warpgroups. Weights are the left operand before it is
     rounded; `depth`, the contracted length, is their width, and `transposed` means what it does for `device.multiply`. With `keep`
-    the tile is left as it is, for a later isolate with other weights. All consumers come here together; none reads the tile for
+    the tile is left as it is, for a later isolate with other weights. `found` is what a `device.scan` of the slot said; without it the
+    operation looks for itself. All consumers come here together; none reads the tile for
     another purpose from here on.
   }];
-  let arguments = (ins Device_FragmentType:$accumulator, Device_FragmentType:$weights, Device_RingType:$ring, Device_CursorType:$cursor, I64Attr:$depth,
-                       UnitAttr:$transposed, UnitAttr:$keep);
+  let arguments = (ins Device_FragmentType:$accumulator, Device_FragmentType:$weights, Device_RingType:$ring, Device_CursorType:$cursor, Optional<I1>:$found,
+                       I64Attr:$depth, UnitAttr:$transposed, UnitAttr:$keep);
   let assemblyFormat = [{
-    $accumulator `,` $weights `,` $ring `at` $cursor `depth` $depth (`transposed` $transposed^)? (`keep` $keep^)?
+    $accumulator `,` $weights `,` $ring `at` $cursor (`if` $found^)? `depth` $depth (`transposed` $transposed^)? (`keep` $keep^)?
     attr-dict `:` type($accumulator) `,` type($weights) `,` type($ring)
   }];
   let hasVerifier = 1;
