@@ -176,8 +176,24 @@ def streams_are_equal(torch, kernels, case, times=12):
     return None
 
 
+def empty_launch(torch):
+    """A callable that queues, through the driver alone, a kernel that does nothing, with as large a parameter block as ours have."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    ptx = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing(.param .align 128 .b8 block[512]) { ret; }\n\0"
+    torch.zeros(1, device="cuda")   # a context
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    if driver.cuModuleLoadData(ctypes.byref(module), ptx) or driver.cuModuleGetFunction(ctypes.byref(function), module, b"nothing"):
+        raise RuntimeError("the driver does not take an empty kernel")
+    block = ctypes.create_string_buffer(512)
+    parameters = (ctypes.c_void_p * 1)(ctypes.addressof(block))
+    stream = ctypes.c_void_p(torch.cuda.Stream().cuda_stream)
+    one, none = ctypes.c_uint(1), ctypes.c_uint(0)
+    return lambda keep=(block, parameters): driver.cuLaunchKernel(function, one, one, one, ctypes.c_uint(32), one, one, none, stream, keep[1], None)
+
+
 def launch_microseconds(torch, kernels, spec, count=200, batches=5):
-    """What queuing a launch costs the caller: the median over batches, with a zeroed workspace and with any; and what any call from Python by ctypes costs."""
+    """What queuing a launch costs the caller, medians over batches: with a zeroed workspace, with any, of an empty kernel through the driver alone; and what any
+    call from Python by ctypes costs."""
     problem = Problem(torch, Case(spec, 1, 1, 1, 64, 64))
     bound = kernels[spec].bind(problem.tensors())
     bound()
@@ -195,6 +211,8 @@ def launch_microseconds(torch, kernels, spec, count=200, batches=5):
         return (time.perf_counter() - start) / count * 1e6
     lib.tilewright_release.argtypes, lib.tilewright_release.restype = [ctypes.c_void_p], None
     zeroed, launches = ([batch(lambda: launch(handle, stream, arguments, data, size)) for _ in range(batches + 1)][1:] for launch in (lib.tilewright_launch_zeroed, lib.tilewright_launch))
+    nothing = empty_launch(torch)
+    empty = [batch(nothing) for _ in range(batches + 1)][1:]
     calls = [batch(lambda: lib.tilewright_release(None)) for _ in range(batches)]
     torch.cuda.synchronize()
-    return statistics.median(zeroed), statistics.median(launches), statistics.median(calls)
+    return statistics.median(zeroed), statistics.median(launches), statistics.median(empty), statistics.median(calls)

@@ -2,7 +2,7 @@
 """A few launches of each kind of kernel, for a checker to watch: python3 tests/gpu/sanitize.py LIBRARY. sanitize.sh runs it.
 
 Memory that torch allocates is not cached, so that each tensor is an allocation of its own. What is not launched by us is kept small: all of
-it is watched too. With `--build` the kernels are only built, into TILEWRIGHT_CACHE.
+it is watched too. With `--build` the kernels are only built, into TILEWRIGHT_CACHE; `--target=NAME`: for another target than h200.
 """
 import os
 import sys
@@ -31,7 +31,8 @@ def finite(torch, named):
 
 def main():
     library = tilewright.Library(sys.argv[1])
-    kernels = {spec: build(library, spec, "h200") for spec, _ in ATTENTION + (GEMM,)}
+    target = next((word.removeprefix("--target=") for word in sys.argv if word.startswith("--target=")), "h200")
+    kernels = {spec: build(library, spec, target) for spec, _ in ATTENTION + (GEMM,)}
     if "--build" in sys.argv:
         return
     import torch
