@@ -60,6 +60,11 @@ int registersPerThread(const Target &target, int warpgroups) {
 } // namespace
 
 Schedule defaultSchedule(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &innerExtents) {
+  return fittingSchedules(program, target, innerExtents, 1).front();
+}
+
+std::vector<Schedule> fittingSchedules(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &innerExtents, std::size_t most) {
+  std::vector<Schedule> fitting;
   Roles roles = rolesOf(program);
   Schedule schedule;
   schedule.block = roles.block().name();
@@ -77,9 +82,15 @@ Schedule defaultSchedule(const Program &program, const Target &target, const std
       schedule.drawn = schedule.stabilised = !target.isHost();
       schedule.overlap = target.isHopper();                        // elsewhere a warp waits for its own products
       schedule.turns = target.isHopper() && c.warpgroups > 2;      // two find their rhythm by themselves
-      return schedule;
+      if (!fitting.empty() && fitting.back().widths == schedule.widths)
+        continue;   // fewer stages take no fewer registers
+      fitting.push_back(schedule);
+      if (fitting.size() == most)
+        return fitting;
     }
   }
+  if (!fitting.empty())
+    return fitting;
   bool memory = smallest.sharedBytes > target.sharedBytesPerBlock;
   throw std::invalid_argument(fmt::format(
       "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}; make an inner axis shorter", program.name, target.title,

@@ -2,9 +2,10 @@
 #include "Commands.h"
 #include "Options.h"
 #include "Output.h"
-#include "tilewright/cuda/Nvrtc.h"
+#include "tilewright/artifact/Artifact.h"
 #include "tilewright/dsl/Gallery.h"
 #include "tilewright/emit/EmitCuda.h"
+#include "tilewright/kernel/DeviceText.h"
 #include "tilewright/kernel/Log.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
@@ -43,11 +44,18 @@ std::string textOf(const Options &options, const Program &program, const Schedul
     throw std::invalid_argument(fmt::format("--emit {0} --target host: {0} is what a GPU target makes; emit host for this machine's CPU, or take --target h200", options.emit));
   if (options.emit == "device")
     return emitText(program, schedule, target, Emit::device, compile);
-  Artifact artifact = compileDevice(program, schedule, target, compile);
   if (options.emit == "cuda")
-    return assembledText(artifact);
-  const cuda::Assembly assembly = cuda::assemble(assembledText(artifact), artifact.program, {.arch = target.arch});
-  return options.emit == "ptx" ? assembly.ptx : assembly.cubin;
+    return assembledText(compileDevice(program, schedule, target, compile));
+  // As a build makes it: with another schedule where the assembler's code for the default one would be slow.
+  const HeadDims dims = parseHeadDims(options.headDim);
+  BuildOptions build;
+  build.target = target.name;
+  build.extents = {{"d", dims.d}, {"e", dims.dv}};
+  if (!options.schedule.empty())
+    build.schedule = schedule;
+  std::string ptx;
+  Artifact artifact = compileCode(program, build, &ptx);
+  return options.emit == "ptx" ? ptx : std::move(artifact.code);
 }
 
 int compileVariant(const Options &options) {

@@ -81,12 +81,12 @@ void checkResources(const ResourceFacts &resources, const ResourceBounds &bounds
     if (worst == resources.remarks.end())
       worst = resources.remarks.begin();
     const std::size_t others = resources.remarks.size() - 1;
-    throw CompileError(fmt::format("kernel '{}': the assembler could not keep its wgmma instructions in flight, which would make it slow: {}{}; take a schedule with narrower tiles "
+    throw SlowCodeError(fmt::format("kernel '{}': the assembler could not keep its wgmma instructions in flight, which would make it slow: {}{}; take a schedule with narrower tiles "
                                    "or without overlap. It has {} registers a thread; the schedule: {}",
                                    program, *worst, others ? fmt::format(" (and {} more such remarks)", others) : "", resources.registers, schedule));
   }
   if (resources.spillBytes > bounds.spillBytes)
-    throw CompileError(fmt::format("kernel '{}' spills {} bytes of registers, more than the {} that are allowed; take a schedule with narrower tiles. The schedule: {}", program,
+    throw SlowCodeError(fmt::format("kernel '{}' spills {} bytes of registers, more than the {} that are allowed; take a schedule with narrower tiles. The schedule: {}", program,
                                    resources.spillBytes, bounds.spillBytes, schedule));
 }
 

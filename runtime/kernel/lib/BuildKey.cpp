@@ -97,7 +97,14 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   const Roles roles = rolesOf(program, options.schedule ? options.schedule->block : std::string());
   request.inner = innerOf(program, roles, options);
   checkRequirements(program, request.inner);
-  request.schedule = options.schedule ? *options.schedule : defaultSchedule(program, target, request.inner);
+  if (options.schedule) {
+    request.schedule = *options.schedule;
+  } else {
+    constexpr std::size_t mostTried = 4;
+    request.others = fittingSchedules(program, target, request.inner, target.isHost() ? 1 : mostTried);
+    request.schedule = request.others.front();
+    request.others.erase(request.others.begin());
+  }
   for (const auto &[axis, length] : request.inner)
     if (auto width = request.schedule.widths.find(axis); width != request.schedule.widths.end() && width->second < length)
       throw std::invalid_argument(fmt::format("the schedule's tiles are {} wide along axis '{}', which is {} long and lies whole inside a tile; make {} at least {}",
@@ -105,7 +112,7 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   request.scheduleText = print(request.schedule);
   request.target = target.name;
   const std::string assembler = assembly == Assembly::none ? "text" : target.isHost() ? processor() : deviceAssembler(program, request.schedule, target);
-  request.key = keyOf({print(program), request.scheduleText, target.name, assembler, compilerDigest(), request.inner});
+  request.key = keyOf({print(program), request.scheduleText + (request.others.empty() ? "" : " or another"), target.name, assembler, compilerDigest(), request.inner});
   return request;
 }
 

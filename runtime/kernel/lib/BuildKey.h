@@ -4,6 +4,7 @@
 #include "tilewright/kernel/Kernel.h"
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tw {
 
@@ -12,6 +13,7 @@ struct Request {
   std::string target;
   Schedule schedule;
   std::string scheduleText;
+  std::vector<Schedule> others;                // where none was asked for: what to try in turn where the assembler's code would be slow
   std::map<std::string, std::int64_t> inner;   // of every inner axis
   cache::Digest key;
 };

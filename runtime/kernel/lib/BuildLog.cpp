@@ -54,6 +54,11 @@ void logCompiled(const Artifact &artifact, const CompileTimes &times) {
     sayBuilt(artifact, fmt::format("compiled in {}, {} to CUDA text and {} to machine code", duration(total), duration(times.text), duration(times.assembly)));
 }
 
+void logRefused(const std::string &why, const Schedule &next) {
+  if (logs())
+    say(fmt::format("{}; the next one is tried: {}", why, print(next)));
+}
+
 void logLoaded(const Artifact &artifact, double seconds) {
   if (logs())
     sayBuilt(artifact, fmt::format("found in the cache in {}", duration(seconds)));

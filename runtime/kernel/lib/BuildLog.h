@@ -1,6 +1,7 @@
 // The lines of TILEWRIGHT_LOG that say how a build ended.
 #pragma once
 #include "tilewright/artifact/Artifact.h"
+#include "tilewright/dsl/Schedule.h"
 
 namespace tw {
 
@@ -11,6 +12,8 @@ struct CompileTimes {
 };
 
 void logCompiled(const Artifact &artifact, const CompileTimes &times);
+/// The assembler's code was refused, and `next` is tried.
+void logRefused(const std::string &why, const Schedule &next);
 void logLoaded(const Artifact &artifact, double seconds);
 
 } // namespace tw

@@ -10,17 +10,24 @@
 
 namespace tw {
 
-Artifact compileRequest(const Program &program, const Request &request, bool assemble) {
+namespace {
+
+Artifact compileWith(const Schedule &schedule, const Program &program, const Request &request, bool assemble, const StageSink &sink) {
   using Clock = std::chrono::steady_clock;
   const auto secondsSince = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
-  const auto dump = dumpOf(program.name, request.scheduleText, request.key.hex());
+  const auto dump = dumpOf(program.name, print(schedule), request.key.hex());
   CompileOptions options;
-  if (dump)
-    options.onStage = [&dump](const Stage &stage) { dump(stage); };   // it counts: no copy may
+  if (dump || sink)
+    options.onStage = [&](const Stage &stage) {
+      if (dump)
+        dump(stage);   // it counts: no copy may
+      if (sink)
+        sink(stage);
+    };
   options.onRemark = remarkLog(program.name, request.target);
   const Target &target = findTarget(request.target);
   const auto start = Clock::now();
-  Artifact artifact = target.isHost() ? compileHost(program, request.schedule, options) : compileDevice(program, request.schedule, target, options);
+  Artifact artifact = target.isHost() ? compileHost(program, schedule, options) : compileDevice(program, schedule, target, options);
   CompileTimes times{secondsSince(start)};
   if (!target.isHost() && assemble) {
     const auto assemblyStart = Clock::now();
@@ -29,6 +36,20 @@ Artifact compileRequest(const Program &program, const Request &request, bool ass
   }
   logCompiled(artifact, times);
   return artifact;
+}
+
+} // namespace
+
+Artifact compileRequest(const Program &program, const Request &request, bool assemble, const StageSink &sink) {
+  const Schedule *schedule = &request.schedule;
+  for (auto next = request.others.begin();; schedule = &*next++)
+    try {
+      return compileWith(*schedule, program, request, assemble, sink);
+    } catch (const SlowCodeError &error) {
+      if (next == request.others.end())
+        throw;
+      logRefused(error.what(), *next);
+    }
 }
 
 } // namespace tw

@@ -13,6 +13,13 @@ Artifact compileText(const Program &program, const BuildOptions &options) {
   return compileRequest(program, complete(program, options, Assembly::none), false);
 }
 
+Artifact compileCode(const Program &program, const BuildOptions &options, std::string *ptx) {
+  return compileRequest(program, complete(program, options), true, [&](const Stage &stage) {
+    if (ptx && stage.name == "ptx")
+      *ptx = stage.text;
+  });
+}
+
 void checkArguments(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments) { (void)check(artifact, inner, arguments); }
 
 } // namespace tw

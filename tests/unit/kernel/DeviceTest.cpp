@@ -3,6 +3,7 @@
 #include "support/Thrown.h"
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/kernel/Machine.h"
+#include "tilewright/schedule/DefaultSchedule.h"
 #include <filesystem>
 #include <thread>
 #include <time.h>
@@ -293,6 +294,29 @@ TEST_CASE("a program is built for a GPU where there is none, and launched as its
   CHECK(launches[0].entry.find("causal") != std::string::npos);   // what a profiler shows
   CHECK(launches[0].blocks > 0);
   CHECK(launches[0].blocks <= 132);
+}
+
+TEST_CASE("where the assembler's code would be slow, a default schedule gives way to the next; one that was asked for does not") {
+  if (!cuda::nvrtcAbsence().empty()) {
+    WARN("skipped: " << cuda::nvrtcAbsence());
+    return;
+  }
+  const Program program = makeVariant("gemma2+alibi", {Type::bf16, true});
+  BuildOptions options;
+  options.target = "h200";
+  options.extents = {{"d", 8}, {"e", 8}};
+  options.useCache = false;
+  const Schedule preferred = defaultSchedule(program, findTarget("h200"), options.extents);
+  const Kernel kernel = build(program, options);
+  options.schedule = preferred;
+  try {
+    CHECK(build(program, options).schedule() == preferred);   // this assembler has no quarrel with it
+    CHECK(kernel.schedule() == preferred);
+  } catch (const SlowCodeError &error) {
+    CHECK_THAT(error.what(), Catch::Contains("kernel 'gemma2+alibi' spills ") && Catch::Contains("; take a schedule with narrower tiles. The schedule: " + print(preferred)));
+    CHECK(kernel.schedule() != preferred);
+    CHECK(kernel.describe().find("  schedule  " + print(kernel.schedule()) + "\n") != std::string::npos);
+  }
 }
 
 TEST_CASE("a launch costs the host a few microseconds", "[time]") {

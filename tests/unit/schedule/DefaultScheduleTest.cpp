@@ -70,3 +70,14 @@ TEST_CASE("edge row 30: widths of default schedules are multiples of what a warp
     }
   }
 }
+
+TEST_CASE("what fits comes in order, each with other tiles than the one before") {
+  const Program program = causalProgram();
+  for (const char *target : {"h200", "a100", "rtx4090"}) {
+    const auto fitting = fittingSchedules(program, findTarget(target), {{"d", 64}, {"e", 64}}, 4);
+    REQUIRE(fitting.size() == 4);
+    CHECK(fitting.front() == defaultSchedule(program, findTarget(target), {{"d", 64}, {"e", 64}}));
+    for (std::size_t i = 1; i < fitting.size(); ++i)
+      CHECK(fitting[i].widths != fitting[i - 1].widths);
+  }
+}

@@ -10,4 +10,10 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// The assembler's code would be slow: it spills too much, or its products wait for each other. Another schedule may do better.
+class SlowCodeError : public CompileError {
+public:
+  using CompileError::CompileError;
+};
+
 } // namespace tw

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tw {
 
@@ -22,5 +23,8 @@ struct Footprint {
 /// axis whose length is not given or out of range, and for a program that fits no schedule, saying which
 /// resource, how much is needed by the smallest tiles and how much there is.
 [[nodiscard]] Schedule defaultSchedule(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &innerExtents);
+
+/// The same and what would come after it, at most `most`: what is left to try where the assembler's code for it would be slow.
+[[nodiscard]] std::vector<Schedule> fittingSchedules(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &innerExtents, std::size_t most);
 
 } // namespace tw

@@ -29,7 +29,7 @@ struct CubinFacts {
 struct ResourceBounds {
   int spillBytes = 0;
 };
-/// Throws CompileError naming the program, its schedule, what was found and the cure.
+/// Throws SlowCodeError naming the program, its schedule, what was found and the cure.
 void checkResources(const ResourceFacts &resources, const ResourceBounds &bounds, const std::string &program, const std::string &schedule);
 
 } // namespace tw::cuda

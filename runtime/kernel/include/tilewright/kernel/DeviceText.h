@@ -1,4 +1,4 @@
-// A kernel for a GPU as far as its text: what the simulator runs. Needs neither a GPU nor NVRTC.
+// A kernel for a GPU as far as its text, which the simulator runs and for which no NVRTC is needed, or its machine code. Needs no GPU.
 #pragma once
 #include "tilewright/kernel/Kernel.h"
 
@@ -8,6 +8,9 @@ struct Artifact;
 
 /// Checks and compiles as build() does, but assembles nothing: the artifact has neither code nor resources. Nothing is kept.
 [[nodiscard]] Artifact compileText(const Program &program, const BuildOptions &options);
+
+/// The same as far as machine code, by NVRTC; needs no GPU. `ptx` gets what stands between.
+[[nodiscard]] Artifact compileCode(const Program &program, const BuildOptions &options, std::string *ptx = nullptr);
 
 /// Checks arguments as Kernel::launch does, of a kernel built for these inner lengths. Throws ArgumentError.
 void checkArguments(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments);
