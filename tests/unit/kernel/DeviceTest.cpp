@@ -309,14 +309,16 @@ TEST_CASE("where the assembler's code would be slow, a default schedule gives wa
   const Schedule preferred = defaultSchedule(program, findTarget("h200"), options.extents);
   const Kernel kernel = build(program, options);
   options.schedule = preferred;
+  std::string refusal;
   try {
-    CHECK(build(program, options).schedule() == preferred);   // this assembler has no quarrel with it
-    CHECK(kernel.schedule() == preferred);
+    (void)build(program, options);
   } catch (const SlowCodeError &error) {
-    CHECK_THAT(error.what(), Catch::Contains("kernel 'gemma2+alibi' spills ") && Catch::Contains("; take a schedule with narrower tiles. The schedule: " + print(preferred)));
-    CHECK(kernel.schedule() != preferred);
-    CHECK(kernel.describe().find("  schedule  " + print(kernel.schedule()) + "\n") != std::string::npos);
+    refusal = error.what();
   }
+  CHECK((kernel.schedule() == preferred) == refusal.empty());   // another assembler may have no quarrel with it
+  if (!refusal.empty())
+    CHECK_THAT(refusal, Catch::Contains("kernel 'gemma2+alibi' spills ") && Catch::Contains("; take a schedule with narrower tiles. The schedule: " + print(preferred)));
+  CHECK(kernel.describe().find("  schedule  " + print(kernel.schedule()) + "\n") != std::string::npos);
 }
 
 TEST_CASE("a launch costs the host a few microseconds", "[time]") {

@@ -51,7 +51,7 @@ TEST_CASE("names are unique and the GPUs are sorted") {
 }
 
 TEST_CASE("the shared memory of a block is the most that its compute capability lets it ask for") {
-  const std::map<std::string, int> kib{{"sm80", 163}, {"sm86", 99}, {"sm89", 99}, {"sm90a", 227}, {"sm100a", 227}, {"sm120", 99}};
+  const std::map<std::string, int> kib{{"sm80", 163}, {"sm86", 99}, {"sm89", 99}, {"sm90", 227}, {"sm90a", 227}, {"sm100a", 227}, {"sm120", 99}};
   for (const Target &target : targets()) {
     if (target.isHost())
       continue;
@@ -76,7 +76,7 @@ TEST_CASE("the facts of a target agree with each other") {
 
 TEST_CASE("a GPU's tensor rate is its multiprocessors times its clock times the rate of one") {
   // FLOP a clock and multiprocessor, f16 dots with f32 accumulators; GeForce cards do half.
-  const std::map<std::string, double> rate{{"sm80", 2048}, {"sm86", 1024}, {"sm89", 1024}, {"sm90a", 4096}, {"sm100a", 8192}, {"sm120", 1024}};
+  const std::map<std::string, double> rate{{"sm80", 2048}, {"sm86", 1024}, {"sm89", 1024}, {"sm90", 4096}, {"sm90a", 4096}, {"sm100a", 8192}, {"sm120", 1024}};
   for (const Target &target : targets()) {
     if (target.isHost())
       continue;
