@@ -138,7 +138,7 @@ TEST_CASE("planted bugs are found") {
   checkFound(mutations());
 }
 
-TEST_CASE("no synchronisation can be left out") {
+TEST_CASE("edge row 89: no synchronisation can be left out") {
   const auto list = deletions(problem().artifact.source);
   CHECK(list.size() >= 20);
   checkFound(list);
