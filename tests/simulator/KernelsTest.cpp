@@ -241,6 +241,22 @@ TEST_CASE("folds of every kind in the simulator") {
   }
 }
 
+TEST_CASE("what follows a fold in the simulator") {
+  // Values by row and by column of what was carried, and products that are stored as they are.
+  Axis t("t"), k("k"), e("e");
+  Tensor X("X", Type::bf16, 2), W("W", Type::bf16, 2), byColumn("byColumn", Type::f32, 1), byRow("byRow", Type::f32, 1), Y("Y", Type::f32, 2);
+  auto [acc] = fold(k, std::tuple{full(0, {t, e})}, [&](Tile a) { return std::tuple{a + dot(X(t, k), W(k, e), over(k))}; });
+  const Evaluation inputs{{{"X", randomArray({150, 200}, 1, Type::bf16)}, {"W", randomArray({200, 64}, 2, Type::bf16)}, {"byColumn", randomArray({64}, 3, Type::f32, 10)}, {"byRow", randomArray({150}, 4, Type::f32)}}, {}};
+  for (const char *target : {"h200", "a100"})
+    for (const Tile &y : {max(acc + byColumn(e), 0.0), acc * byRow(t), acc * 2.0, acc * byColumn(e) + byRow(t)}) {
+      Case c{{"linear", {store(Y, {t, e}, y)}}, {{"e", 64}}, {}, {{"Y", {150, 64}}}, roundingOf(Type::f32, 200 * 8, 200, 40), "k=64"};
+      for (const Tensor &used : {X, W, byColumn, byRow})
+        if (print(c.program).find(used.name()) != std::string::npos)
+          c.inputs.tensors[used.name()] = inputs.tensors.at(used.name());
+      right(onTarget(c, target));
+    }
+}
+
 TEST_CASE("vectors along the fold axis in the simulator") {
   // L[t] = log Σ_v exp(X[t] · W[v] + c[v]), M[t] = Σ_v c[v] · [v ≤ t]: with dots of stage 0 alone, and Y[t, e] = Σ_v X[t, v] · W[v, e] beside N[t] = Σ_v c[v].
   Axis t("t"), v("v"), d("d");

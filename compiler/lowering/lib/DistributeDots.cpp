@@ -186,8 +186,8 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
       if (length % deepest)
         return dot.emitError() << "contracts " << length << " computed elements; expected a multiple of 16";
       Value source = left;
-      while (auto round = source.getDefiningOp<arith::TruncFOp>())
-        source = registers.lookup(source) ? source : round.getIn();
+      for (auto round = source.getDefiningOp<arith::TruncFOp>(); round && !registers.lookup(source); round = source.getDefiningOp<arith::TruncFOp>())
+        source = round.getIn();
       if (!registers.lookup(source))
         return dot.emitError() << "has a left operand that no registers hold";
       Value &operand = packed[source];

@@ -187,8 +187,10 @@ FailureOr<Value> Distributor::loadRow(tile::LoadOp load) {
   Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
   for (auto [m, at] : llvm::enumerate(load.getOffsets())) {
     Value index = scalars.lookupOrDefault(at);
-    if (load.getDims()[m] >= 0)
+    if (int64_t dim = load.getDims()[m]; dim >= 0 && tile::axesOf(load.getResult())[unsigned(dim)] == kernel.getBlockAttr())
       index = rowPosition(index, loc);
+    else if (dim >= 0)
+      index = arith::AddIOp::create(b, loc, arith::AddIOp::create(b, loc, index, device::ColumnOffsetOp::create(b, loc, b.getI32Type())), device::ColumnOp::create(b, loc, b.getI32Type()));
     Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
     offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, int64_t(m))));
     Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0, loc));

@@ -147,7 +147,7 @@ FailureOr<Plan> Distributor::plan(Block &block) {
     // A sum that only accumulates a dot is the dot's own business.
     if (tile::DotOp dot = result ? accumulatedDot(result) : tile::DotOp(); dot && dot.getStage().value_or(0))
       continue;
-    if (auto product = dyn_cast<arith::MulFOp>(op); product && spaceOf(result) == Space::element && product->hasOneUse() && !isa<tile::DotOp>(*product->getUsers().begin()) && accumulatedDot(product->getUsers().begin()->getResult(0)))
+    if (auto product = dyn_cast<arith::MulFOp>(op); product && spaceOf(result) == Space::element && product->hasOneUse() && !isa<tile::DotOp, tile::StoreOp>(*product->getUsers().begin()) && accumulatedDot(product->getUsers().begin()->getResult(0)))
       continue;
     Space space = spaceOf(reduce ? reduce.getSource() : result);
     if (space == Space::column)

@@ -67,6 +67,8 @@ static void requireWidths(Artifact &artifact) {
 Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options) {
   if (target.isHost())
     throw CompileError(fmt::format("{} is no GPU; compileHost makes code for it", target.title));
+  if (!target.isHopper() && schedule.overlap && schedule.stages < 2)
+    throw CompileError(fmt::format("the schedule has overlap=yes and stages=1: on {} a step's tiles would wait for each other; take stages=2 or overlap=no. The schedule: {}", target.title, print(schedule)));
   if (options.onStage)
     options.onStage({"program", ".txt", print(program, Locations::print)});
   Compilation compilation(program, schedule, options);

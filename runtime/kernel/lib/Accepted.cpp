@@ -2,6 +2,7 @@
 // thread has a table of its own, so nothing is locked.
 #include "Accepted.h"
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 #include <memory>
 
@@ -44,7 +45,7 @@ bool equalTensors(const Copy::Tensor &a, const GivenTensor &b) {
 
 template <class Equal> bool equal(const Copy &a, const Given &b, Equal tensors) {
   return std::ranges::equal(a.tensors, b.tensors, [&](const Copy::Tensor &one, const GivenTensor &other) { return one.name == other.name && tensors(one, other); }) &&
-         std::ranges::equal(a.scalars, b.scalars, [](const auto &one, const GivenScalar &other) { return one.first == other.name && one.second == other.value; });
+         std::ranges::equal(a.scalars, b.scalars, [](const auto &one, const GivenScalar &other) { return one.first == other.name && std::bit_cast<std::uint64_t>(one.second) == std::bit_cast<std::uint64_t>(other.value); });
 }
 
 struct Entry {
