@@ -70,6 +70,11 @@ FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) 
   }
   made.launch.sharedBytes = int(std::max<std::int64_t>(made.sharedEnd, kernel.getSharedBytes().value_or(0)) + tileAlignment);
   made.addRingTensors();
+  if (made.launch.softwareMaps)
+    kernel.walk([&](device::AcquireOp acquire) {
+      if (acquire.getBytes())
+        made.filledByLanes.insert(device::barriersOf(acquire.getCursor()).getResult());
+    });
   return made;
 }
 
@@ -215,14 +220,7 @@ void Declarations::printHeader(Text &text) const {
 
 void Declarations::printSetup(Text &text) const {
   device::KernelOp kernel = this->kernel;
-  // A copy engine arrives once, with its bytes; of a warp that copies, every lane does.
   constexpr int warp = 32;
-  llvm::DenseSet<Value> arrivedAtByLanes;
-  if (!device::isHopper(kernel))
-    kernel.walk([&](device::AcquireOp acquire) {
-      if (acquire.getBytes())
-        arrivedAtByLanes.insert(device::barriersOf(acquire.getCursor()).getResult());
-    });
   auto eachSlot = [&](std::int64_t slots, auto print) {
     if (slots == 1)
       return print("");
@@ -241,7 +239,7 @@ void Declarations::printSetup(Text &text) const {
       text.line(fmt::format("smem_name(sb + {0}_FULL, {1}, \"{0}_FULL\");", name, 8 * slots));
       text.line(fmt::format("smem_name(sb + {0}_EMPTY, {1}, \"{0}_EMPTY\");", name, 8 * slots));
       eachSlot(slots, [&](const char *step) {
-        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, arrivedAtByLanes.contains(barriers.getResult()) ? warp : 1));
+        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, arrivedAtByLanes(barriers.getResult()) ? warp : 1));
         text.line(fmt::format("mbar_init(sb + {}_EMPTY{}, {});", name, step, std::uint64_t(barriers.getReleases())));
       });
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {

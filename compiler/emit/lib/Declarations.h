@@ -6,6 +6,7 @@
 #include "tilewright/artifact/DeviceFacts.h"
 #include "tilewright/ir/Device.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace tw::emit {
@@ -25,6 +26,8 @@ public:
   /// `&p.tm_K`
   std::string map(mlir::Value value) const;
   std::vector<std::string> maps() const;
+  /// Whether every lane of the producer's warp arrives on these barriers, for what it has copied; else one arrival counts, a copy engine's or a post's.
+  bool arrivedAtByLanes(mlir::Value barriers) const { return filledByLanes.contains(barriers); }
   /// The stem of a ring's (K_AT, K_BYTES), of barriers' (K_FULL, K_EMPTY) or of a mailbox's (NEXT_AT) constants.
   const std::string &stem(mlir::Value declaration) const { return stems.find(declaration)->second; }
 
@@ -38,6 +41,7 @@ private:
   void addRingTensors();
 
   device::KernelOp kernel;
+  llvm::DenseSet<mlir::Value> filledByLanes;
   llvm::DenseMap<mlir::Value, std::string> fields, stems;
   llvm::StringMap<std::string> known;   // the same parameter declared twice is one field
   std::int64_t sharedEnd = 0;

@@ -16,6 +16,10 @@ std::string step(device::RingType tile, bool alongRows) {
 
 std::string shape(int64_t rows, int64_t columns) { return fmt::format("[{}, {}]", rows, columns); }
 
+/// Where a lane's row of step kk lies for ldmatrix, in tiles contracted along their columns: `row` of the left one at a, `n` of the right one at b.
+std::string leftAddress(device::RingType tile) { return fmt::format("a + (kk >> 2) * {} + row * 128 + ((((kk & 3) * 2 + (lane >> 4)) ^ (row & 7)) << 4)", tile.rows() * 128); }
+std::string rightAddress(device::RingType tile) { return fmt::format("b + (kk >> 2) * {} + n * 128 + ((((kk & 3) * 2 + ((lane >> 3) & 1)) ^ (n & 7)) << 4)", tile.rows() * 128); }
+
 /// The name under which `body` (all after the name) is known; an empty one is to be filled in.
 std::string &lookUp(std::vector<std::pair<std::string, std::string>> &known, const std::string &body) {
   for (auto &[text, name] : known)
@@ -85,7 +89,7 @@ std::string DotFunctions::nameOfWarps(device::MultiplyOp op) {
   body.open(fmt::format("for (int kk = 0; kk < {}; kk++) {{", depth / 16));
   if (leftTile) {
     body.line("u32 x[4];");
-    body.line(fmt::format("ldmatrix_x4(x, a + (kk >> 2) * {} + row * 128 + ((((kk & 3) * 2 + (lane >> 4)) ^ (row & 7)) << 4));", leftTile.rows() * 128));
+    body.line(fmt::format("ldmatrix_x4(x, {});", leftAddress(leftTile)));
   } else {
     body.line("const u32 x[4] = {a[4 * kk], a[4 * kk + 1], a[4 * kk + 2], a[4 * kk + 3]};");
   }
@@ -93,7 +97,7 @@ std::string DotFunctions::nameOfWarps(device::MultiplyOp op) {
   auto load = [&](bool pair) {
     const std::string address =
         transposed ? fmt::format("b + (piece >> 3) * {} + k * 128 + (((piece & 7) ^ (k & 7)) << 4)", right.rows() * 128)
-                   : fmt::format("b + (kk >> 2) * {} + n * 128 + ((((kk & 3) * 2 + ((lane >> 3) & 1)) ^ (n & 7)) << 4)", right.rows() * 128);
+                   : rightAddress(right);
     const std::string at = pair ? "2 * j" : std::to_string(n / 8 - 1);
     if (transposed)
       body.line(fmt::format("const int piece = {}{}, k = 16 * kk + (lane & 15);", at, pair ? " + (lane >> 4)" : ""));
@@ -140,8 +144,8 @@ std::string DotFunctions::nameOf(device::RepeatOp op) {
   body.line("#pragma unroll 1");
   body.open(fmt::format("for (int kk = 0; kk < {}; kk++) {{", depth / 16));
   body.line("u32 x[4], y[2];");
-  body.line(fmt::format("ldmatrix_x4(x, a + (kk >> 2) * {} + row * 128 + ((((kk & 3) * 2 + (lane >> 4)) ^ (row & 7)) << 4));", left.rows() * 128));
-  body.line(fmt::format("ldmatrix_x2(y, b + (kk >> 2) * {} + n * 128 + ((((kk & 3) * 2 + ((lane >> 3) & 1)) ^ (n & 7)) << 4));", right.rows() * 128));
+  body.line(fmt::format("ldmatrix_x4(x, {});", leftAddress(left)));
+  body.line(fmt::format("ldmatrix_x2(y, {});", rightAddress(right)));
   body.line(fmt::format("mma_{}_16816(part, x, y);", right.getElement().isBF16() ? "bf16" : "f16"));
   body.close();
   body.line("d[4 * j] = part[0];");

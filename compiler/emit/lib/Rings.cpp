@@ -62,7 +62,7 @@ LogicalResult Statements::print(device::CopyOp op) {
 
 LogicalResult Statements::print(device::AdvanceOp op) {
   const Cursor &cursor = cursors[op.getCursor()];
-  if (!hopper && op->getParentOfType<device::ProducerOp>() && filledByCopies.contains(device::barriersOf(op.getCursor()).getResult()))
+  if (op->getParentOfType<device::ProducerOp>() && declared.arrivedAtByLanes(device::barriersOf(op.getCursor()).getResult()))
     text.line(fmt::format("cp_async_mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
   const std::string turn = cursor.phase.empty() ? "" : cursor.phase + " ^= 1;";
   if (cursor.slot.empty()) {

@@ -14,10 +14,6 @@ LogicalResult Statements::shared(device::KernelOp kernel) {
   hopper = device::isHopper(kernel);
   kernel.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case([&](device::AcquireOp acquire) {
-          if (acquire.getBytes())
-            filledByCopies.insert(device::barriersOf(acquire.getCursor()).getResult());
-        })
         .Case([&](device::LoadColumnOp load) { readByLanes.insert(device::barriersOf(load.getCursor()).getResult()); })
         .Case([&](device::ScanOp scan) { readByLanes.insert(device::barriersOf(scan.getCursor()).getResult()); })
         .Case([&](device::IsolateOp isolate) { readByLanes.insert(device::barriersOf(isolate.getCursor()).getResult()); })

@@ -95,7 +95,6 @@ private:
   llvm::StringMap<std::string> descriptorNames;                  // of operand and tile
   llvm::DenseMap<mlir::Value, std::string> chains;               // of the rows that the present loop combines into
   llvm::DenseSet<mlir::Value> readByLanes;                       // barriers of slots that lanes read themselves
-  llvm::DenseSet<mlir::Value> filledByCopies;                    // barriers of slots that the producer's copies fill
   int64_t warpgroups = 1;
   bool hopper = true;
 };
