@@ -31,6 +31,14 @@ void spellSums(func::FuncOp kernel) {
   });
 }
 
+void expandSkips(func::FuncOp kernel) {
+  kernel.walk([](tile::SkipOp skip) {
+    OpBuilder b(skip);
+    skip.replaceAllUsesWith(tile::SkipOp::expand(b, skip.getLoc(), skip.getAt(), skip.getFrom(), skip.getBy()));
+    skip.erase();
+  });
+}
+
 // Dots multiply in the type of their result. A load is extended as it is packed, anything else here.
 void widenOperands(func::FuncOp kernel) {
   kernel.walk([](tile::DotOp dot) {
@@ -82,6 +90,7 @@ struct TileToHost : impl::TileToHostBase<TileToHost> {
   LogicalResult lower(func::FuncOp kernel) {
     dropPromises(kernel);
     spellSums(kernel);
+    expandSkips(kernel);
     widenOperands(kernel);
     if (failed(checkForm(kernel)))
       return failure();

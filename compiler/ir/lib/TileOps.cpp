@@ -1,5 +1,6 @@
 // Operations of the tile dialect: verifiers, folders, the mask's syntax.
 #include "tilewright/ir/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/SmallSet.h"
@@ -211,6 +212,11 @@ void MaskOp::print(OpAsmPrinter &p) {
   p.printAttribute(getOtherwise());
   p.printOptionalAttrDict((*this)->getAttrs(), {"otherwise", "coefficients", "operandSegmentSizes"});
   p << " : " << getSource().getType();
+}
+
+Value SkipOp::expand(OpBuilder &b, Location loc, Value at, Value from, Value by) {
+  Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at, from);
+  return arith::SelectOp::create(b, loc, below, at, arith::AddIOp::create(b, loc, at, by));
 }
 
 LogicalResult AttemptOp::verifyRegions() {

@@ -5,6 +5,9 @@
 //                                              =>      for k in [b, min(c, first)) downwards, partial
 //                                                      for k in [a, min(b, first)) downwards, full
 //                                                    }
+//
+// A partial loop on both sides of the full one (tile.skip) is walked from its last tile down too, and before the full one.
+// If it is empty, the first visited tile is the last full one.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,7 +24,7 @@ namespace {
 
 constexpr StringLiteral foldAxisAttr = "tile.fold", rangeAttr = "tile.range";
 
-/// The loops of one fold in ascending order, each carrying on from the one before.
+/// The loops of one fold, each carrying on from the one before; in ascending order, but for a last one that skips.
 using Chain = SmallVector<scf::ForOp>;
 
 Value constant(OpBuilder &b, Location loc, int64_t n) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(n))); }
@@ -53,16 +56,45 @@ private:
     return arith::MulIOp::create(builder, loc, tiles, constant(builder, loc, width));
   }
 
+  /// What makes coordinates of the loop's induction variable, if they are not the same.
+  static tile::SkipOp skipOf(scf::ForOp loop) {
+    Value induction = loop.getInductionVar();
+    return induction.hasOneUse() ? dyn_cast<tile::SkipOp>(*induction.user_begin()) : tile::SkipOp();
+  }
+
+  Value holdsTiles(scf::ForOp loop) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+  }
+
+  Value coordinateOf(tile::SkipOp skip, Value at) { return tile::SkipOp::expand(builder, loc, at, skip.getFrom(), skip.getBy()); }
+
+  /// The fold's loops take in tiles [begin, end) if none skips.
+  Value holdsAny() {
+    if (skipOf(chain.back()))
+      return arith::OrIOp::create(builder, loc, holdsTiles(chain.front()), holdsTiles(chain.back()));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, chain.front().getLowerBound(), chain.back().getUpperBound());
+  }
+
+  /// The coordinate of the tile that is visited first.
+  Value firstTile() {
+    if (ordered)
+      return chain.front().getLowerBound();
+    scf::ForOp last = chain.back();
+    tile::SkipOp skip = skipOf(last);
+    if (!skip)
+      return lastTile(last.getUpperBound());
+    Value outside = coordinateOf(skip, lastTile(last.getUpperBound())), full = lastTile(chain.front().getUpperBound());
+    return arith::SelectOp::create(builder, loc, holdsTiles(last), outside, full);
+  }
+
   SmallVector<Value> peeled(ArrayRef<Value> start) {
-    Value begin = chain.front().getLowerBound(), end = chain.back().getUpperBound();
-    Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, begin, end);
-    auto branch = scf::IfOp::create(builder, loc, ValueRange(start).getTypes(), any, true);
+    auto branch = scf::IfOp::create(builder, loc, ValueRange(start).getTypes(), holdsAny(), true);
     branch->setAttr(foldAxisAttr, chain.front()->getAttr(foldAxisAttr));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(builder, loc, start);
     builder.setInsertionPointToStart(branch.thenBlock());
-    Value first = ordered ? begin : lastTile(end);
+    Value first = firstTile();
     SmallVector<Value> carried = step(first, start);
     scf::YieldOp::create(builder, loc, loops(carried, first));
     // Where there are no steps but full ones, the first one would attempt what cannot hold before anything was visited.
@@ -78,14 +110,26 @@ private:
       if (auto range = loop->getAttrOfType<StringAttr>(rangeAttr); range && range.getValue() == "partial")
         masked = loop;
     IRMapping mapping;
-    mapping.map(masked.getInductionVar(), first);
+    tile::SkipOp skip = skipOf(masked);
+    mapping.map(skip ? skip.getResult() : Value(masked.getInductionVar()), first);
     mapping.map(masked.getRegionIterArgs(), ValueRange(start));
     for (Operation &op : masked.getBody()->without_terminator())
-      builder.clone(op, mapping);
+      if (&op != skip)
+        builder.clone(op, mapping);
     SmallVector<Value> results;
     for (Value yielded : masked.getYieldedValues())
       results.push_back(mapping.lookupOrDefault(yielded));
     return results;
+  }
+
+  /// The loop over all its tiles but `taken`, which is no null value.
+  std::pair<Value, Value> boundsWithout(scf::ForOp loop, Value taken) {
+    Value begin = loop.getLowerBound(), end = loop.getUpperBound();
+    if (ordered)
+      return {arith::MaxSIOp::create(builder, loc, begin, arith::AddIOp::create(builder, loc, taken, constant(builder, loc, width))), end};
+    if (skipOf(loop))
+      return {begin, lastTile(end)};      // its last tile, or none if it is empty
+    return {begin, arith::MinSIOp::create(builder, loc, end, taken)};
   }
 
   /// The loops in the order of visits, over all tiles but `taken`.
@@ -94,21 +138,30 @@ private:
     Chain order(chain);
     if (!ordered)
       std::reverse(order.begin(), order.end());
+    // Where the first tile is a partial one, all full ones are left.
+    if (tile::SkipOp skip = skipOf(chain.back()); skip && taken)
+      taken = arith::SelectOp::create(builder, loc, holdsTiles(chain.back()), chain.front().getUpperBound(), taken);
     for (scf::ForOp loop : order) {
-      Value begin = loop.getLowerBound(), end = loop.getUpperBound();
-      if (taken && ordered)
-        begin = arith::MaxSIOp::create(builder, loc, begin, arith::AddIOp::create(builder, loc, taken, constant(builder, loc, width)));
-      else if (taken)
-        end = arith::MinSIOp::create(builder, loc, end, taken);
+      auto [begin, end] = taken ? boundsWithout(loop, taken) : std::pair<Value, Value>(loop.getLowerBound(), loop.getUpperBound());
       Value mirror = ordered ? Value() : arith::AddIOp::create(builder, loc, lastTile(end), begin);
       auto copy = cast<scf::ForOp>(builder.clone(*loop));
       copy.setLowerBound(begin);
       copy.setUpperBound(end);
       copy.getInitArgsMutable().assign(carried);
-      if (mirror) {
+      if (tile::SkipOp skip = skipOf(copy); mirror || skip) {
         OpBuilder inside = OpBuilder::atBlockBegin(copy.getBody());
-        Value coordinate = arith::SubIOp::create(inside, loc, mirror, copy.getInductionVar());
-        copy.getInductionVar().replaceAllUsesExcept(coordinate, coordinate.getDefiningOp());
+        Operation *counted = nullptr;
+        Value at = copy.getInductionVar();
+        if (mirror) {
+          at = arith::SubIOp::create(inside, loc, mirror, at);
+          counted = at.getDefiningOp();
+        }
+        if (!skip) {
+          copy.getInductionVar().replaceAllUsesExcept(at, counted);
+        } else {
+          skip.replaceAllUsesWith(tile::SkipOp::expand(inside, loc, at, skip.getFrom(), skip.getBy()));
+          skip.erase();
+        }
       }
       carried = SmallVector<Value>(copy.getResults());
     }

@@ -1,4 +1,4 @@
-// Bounds a fold by its masks and splits it into partial, full and partial loops.
+// Bounds a fold by its masks and splits it into loops over full and over partial tiles.
 //
 // A mask bounds the fold if a tile that it excludes wholly changes no carried value (MaskedTiles.h): the
 // tiles that one of its half planes excludes for all of the item's rows are not visited. In
@@ -10,6 +10,9 @@
 // =>
 //   for k = 0 to fullEnd        { s = x … }              tile.range = "full"
 //   for k = fullEnd to end      { s = mask(x; …) … }     tile.range = "partial"
+//
+// Where partial tiles lie on both sides of the full ones, one loop behind the full one visits them all (tile.skip),
+// unless the fold is ordered: the step with masks is the longer one, and stands in the kernel once.
 //
 // Rows past the end of the block axis are never stored and count neither way, unless the step
 // reduces over the block axis.
@@ -65,6 +68,7 @@ private:
   ScalarOps scalars;
   int64_t width = 0;
   tile::AxisAttr block;
+  bool ordered = false;       // the fold asks for its tiles from the first to the last
   bool rowsMeet = false;      // the step reduces over the block axis
   Value lastRow;              // last row of the item that counts, once computed
 
@@ -80,6 +84,7 @@ std::optional<std::string> Fold::obstacle() {
   if (!known)
     return "the kernel does not list axis \"" + axis.str() + "\"";
   width = known.getWidth();
+  ordered = kernel.getOrdered();
   block = kernel.withRole(tile::Role::Block);
   APInt begin, step;
   if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&begin)) || !begin.isZero() ||
@@ -185,12 +190,25 @@ scf::ForOp Fold::copyOf(Value begin, Value end, ValueRange carried, bool full) {
 
 void Fold::split(const FoldRanges<Value> &ranges, bool canBeFull) {
   SmallVector<Value> carried(loop.getInitArgs());
-  auto append = [&](Value begin, Value end, bool full) { carried = SmallVector<Value>(copyOf(begin, end, carried, full).getResults()); };
-  if (!ranges.startsFull)
-    append(ranges.begin, ranges.fullBegin, false);
-  if (canBeFull)
+  auto append = [&](Value begin, Value end, bool full) {
+    scf::ForOp copy = copyOf(begin, end, carried, full);
+    carried = SmallVector<Value>(copy.getResults());
+    return copy;
+  };
+  if (ranges.startsFull || !canBeFull || ordered) {
+    if (!ranges.startsFull)
+      append(ranges.begin, ranges.fullBegin, false);
+    if (canBeFull)
+      append(ranges.fullBegin, ranges.fullEnd, true);
+    append(ranges.fullEnd, ranges.end, false);
+  } else {
+    Value full = scalars.subtract(ranges.fullEnd, ranges.fullBegin), end = scalars.subtract(ranges.end, full);
     append(ranges.fullBegin, ranges.fullEnd, true);
-  append(ranges.fullEnd, ranges.end, false);
+    scf::ForOp around = append(ranges.begin, end, false);
+    OpBuilder inside = OpBuilder::atBlockBegin(around.getBody());
+    auto coordinate = tile::SkipOp::create(inside, scalars.location, around.getInductionVar(), ranges.fullBegin, full);
+    around.getInductionVar().replaceAllUsesExcept(coordinate, coordinate);
+  }
   loop.replaceAllUsesWith(carried);
   loop.erase();
 }

@@ -134,6 +134,62 @@ func.func @ordered(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "
   return
 }
 
+// Partial tiles on both sides of the full ones, in one loop behind them: its last tile is the first one, or the last full one if
+// the loop is empty. Only the loop which the tile is taken from gets shorter.
+// CHECK-LABEL: func.func @window
+// CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: i32 {tile.scalar = "begin"}, %[[FROM:[a-z0-9]+]]: i32 {tile.scalar = "from"}, %[[TO:[a-z0-9]+]]: i32 {tile.scalar = "to"}, %[[BY:[a-z0-9]+]]: i32 {tile.scalar = "by"}, %[[END:[a-z0-9]+]]: i32 {tile.scalar = "end"}
+// CHECK-DAG: %[[INSIDE:.*]] = arith.cmpi slt, %[[FROM]], %[[TO]]
+// CHECK-DAG: %[[AROUND:.*]] = arith.cmpi slt, %[[BEGIN]], %[[END]]
+// CHECK: %[[ANY:.*]] = arith.ori %[[INSIDE]], %[[AROUND]]
+// CHECK: scf.if %[[ANY]]
+// CHECK: %[[LAST:.*]] = arith.muli
+// CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[LAST]], %[[FROM]]
+// CHECK: %[[BEHIND:.*]] = arith.addi %[[LAST]], %[[BY]]
+// CHECK: %[[PARTIAL:.*]] = arith.select %[[BELOW]], %[[LAST]], %[[BEHIND]]
+// CHECK: %[[WHOLE:.*]] = arith.muli
+// CHECK: %[[FIRST:.*]] = arith.select %[[AROUND]], %[[PARTIAL]], %[[WHOLE]]
+// CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %[[FIRST]]]
+// CHECK-NEXT: tile.mask %{{.*}} at(%{{.*}}, %[[FIRST]])
+// CHECK: %[[TAKEN:.*]] = arith.select %[[AROUND]], %[[TO]], %[[FIRST]]
+// CHECK: scf.for %[[J:.*]] = %[[BEGIN]] to %[[LAST]] step %c16_i32
+// CHECK-NEXT: %[[AT:.*]] = arith.subi %{{.*}}, %[[J]]
+// CHECK-NEXT: %[[LOW:.*]] = arith.cmpi slt, %[[AT]], %[[FROM]]
+// CHECK-NEXT: %[[HIGH:.*]] = arith.addi %[[AT]], %[[BY]]
+// CHECK-NEXT: %[[K:.*]] = arith.select %[[LOW]], %[[AT]], %[[HIGH]]
+// CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %[[K]]]
+// CHECK: tile.range = "partial"
+// CHECK: %[[LEFT:.*]] = arith.minsi %[[TO]], %[[TAKEN]]
+// CHECK: scf.for %{{.*}} = %[[FROM]] to %[[LEFT]] step %c16_i32
+// CHECK: tile.range = "full"
+// CHECK-NOT: tile.skip
+// UNPEELED-LABEL: func.func @window
+// UNPEELED-NOT: scf.if
+// UNPEELED: tile.range = "partial"
+// UNPEELED: tile.range = "full"
+// UNPEELED-NOT: tile.skip
+func.func @window(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %begin: i32 {tile.scalar = "begin"}, %from: i32 {tile.scalar = "from"}, %to: i32 {tile.scalar = "to"},
+                  %by: i32 {tile.scalar = "by"}, %end: i32 {tile.scalar = "end"}, %rest: i32 {tile.scalar = "rest"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>]>} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %none = arith.constant dense<0.0> : !row
+  %f = scf.for %k0 = %from to %to step %step iter_args(%li = %none) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %sum = tile.reduce sum %x over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k", tile.range = "full"}
+  %p = scf.for %j = %begin to %end step %step iter_args(%li = %f) -> (!row) : i32 {
+    %k0 = tile.skip %j, %from, %by
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %s = tile.mask %x at(%q0, %k0) planes [-1, 1] rest(%rest) else 0.0 : f32 : !element
+    %sum = tile.reduce sum %s over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k", tile.range = "partial"}
+  tile.store %p, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
+
 // Only kernels have folds.
 // CHECK-LABEL: func.func @no_kernel
 // CHECK-NOT: scf.if

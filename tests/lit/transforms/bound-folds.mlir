@@ -78,24 +78,56 @@ func.func @guarded(%X: !memory {tile.tensor = "X"}, %V: !memory {tile.tensor = "
 !row = tensor<8xf32, #q>
 !element = tensor<8x16xf32, #qk>
 !memory = memref<?x?xf32>
+#ordered = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>], ordered = true>
 #kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>]>
 
-// A window has two edges: partial, full, partial. A coefficient of 2 on k asks for a division, rounded down.
+// A window has two edges: full tiles, then one loop over the partial ones on both sides of them. A coefficient of 2 on k
+// asks for a division, rounded down.
 // CHECK-LABEL: func.func @window
 // CHECK-DAG: %[[STEP:[a-zA-Z0-9_]+]] = arith.constant 16 : i32
 // CHECK-DAG: %[[TWO:[a-zA-Z0-9_]+]] = arith.constant 2 : i32
 // CHECK: arith.floordivsi %{{.*}}, %[[TWO]]
-// CHECK: %[[FIRST:[a-zA-Z0-9_]+]] = scf.for %{{.*}} = %[[BEGIN:[a-zA-Z0-9_]+]] to %[[FULLBEGIN:[a-zA-Z0-9_]+]] step %[[STEP]]
-// CHECK: tile.mask
-// CHECK: tile.range = "partial"
-// CHECK: %[[SECOND:[a-zA-Z0-9_]+]] = scf.for %{{.*}} = %[[FULLBEGIN]] to %[[FULLEND:[a-zA-Z0-9_]+]] step %[[STEP]] iter_args(%{{.*}} = %[[FIRST]])
+// CHECK: %[[FULL:[a-zA-Z0-9_]+]] = arith.subi %[[FULLEND:[a-zA-Z0-9_]+]], %[[FULLBEGIN:[a-zA-Z0-9_]+]]
+// CHECK: %[[LEFT:[a-zA-Z0-9_]+]] = arith.subi %{{.*}}, %[[FULL]]
+// CHECK: %[[INSIDE:[a-zA-Z0-9_]+]] = scf.for %{{.*}} = %[[FULLBEGIN]] to %[[FULLEND]] step %[[STEP]]
 // CHECK-NOT: tile.mask
 // CHECK: tile.range = "full"
-// CHECK: %[[THIRD:[a-zA-Z0-9_]+]] = scf.for %{{.*}} = %[[FULLEND]] to %[[END:[a-zA-Z0-9_]+]] step %[[STEP]] iter_args(%{{.*}} = %[[SECOND]])
+// CHECK: %[[AROUND:[a-zA-Z0-9_]+]] = scf.for %[[J:[a-zA-Z0-9_]+]] = %{{.*}} to %[[LEFT]] step %[[STEP]] iter_args(%{{.*}} = %[[INSIDE]])
+// CHECK-NEXT: %[[K:[a-zA-Z0-9_]+]] = tile.skip %[[J]], %[[FULLBEGIN]], %[[FULL]]
+// CHECK: tile.mask %{{.*}} at(%{{.*}}, %[[K]])
+// CHECK: tile.range = "partial"
+// CHECK-NOT: scf.for
+// CHECK: tile.store %[[AROUND]]
+// An ordered fold takes them one after the other.
+// CHECK-LABEL: func.func @ordered_window
+// CHECK: %[[FIRST:[a-zA-Z0-9_]+]] = scf.for %{{.*}} = %[[BEGIN:[a-zA-Z0-9_]+]] to %[[FULLBEGIN:[a-zA-Z0-9_]+]] step %{{.*}}
+// CHECK: tile.mask
+// CHECK: tile.range = "partial"
+// CHECK: %[[SECOND:[a-zA-Z0-9_]+]] = scf.for %{{.*}} = %[[FULLBEGIN]] to %[[FULLEND:[a-zA-Z0-9_]+]] step %{{.*}} iter_args(%{{.*}} = %[[FIRST]])
+// CHECK-NOT: tile.mask
+// CHECK: tile.range = "full"
+// CHECK: %[[THIRD:[a-zA-Z0-9_]+]] = scf.for %{{.*}} = %[[FULLEND]] to %[[END:[a-zA-Z0-9_]+]] step %{{.*}} iter_args(%{{.*}} = %[[SECOND]])
 // CHECK: tile.mask
 // CHECK: tile.range = "partial"
 // CHECK: tile.store %[[THIRD]]
 func.func @window(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"}, %w: i32 {tile.scalar = "w"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %nothing = arith.constant dense<0.0> : !row
+  %minusW = arith.subi %zero, %w : i32
+  %a = scf.for %k0 = %zero to %Sk step %step iter_args(%ai = %nothing) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    // expected-remark @below {{bounds the fold over "k"}}
+    %s = tile.mask %x at(%q0, %k0) planes [-1, 2, 1, -2] rest(%zero, %minusW) else 0.0 : f32 : !element
+    %r = tile.reduce sum %s over "k" : !element -> !row
+    %an = arith.addf %ai, %r : !row
+    scf.yield %an : !row
+  } {tile.fold = "k"}
+  tile.store %a, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
+
+func.func @ordered_window(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"}, %w: i32 {tile.scalar = "w"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #ordered} {
   %zero = arith.constant 0 : i32
   %step = arith.constant 16 : i32
   %nothing = arith.constant dense<0.0> : !row
@@ -261,7 +293,11 @@ func.func @count(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"
 // The maximum sees less than the sum does, and the sum is forgotten while the maximum is at its start. A row may
 // be there with a sum that is not 0, so a tile excluded from both is not without effect.
 // CHECK-LABEL: func.func @forgotten
-// CHECK: scf.for %{{.*}} to %arg{{[0-9]+}} step
+// CHECK-SAME: %[[SK:[a-zA-Z0-9]+]]: i32 {tile.extent = "k"}
+// CHECK: %[[LEFT:.*]] = arith.subi %[[SK]], %
+// CHECK: tile.range = "full"
+// CHECK: scf.for %{{.*}} to %[[LEFT]] step
+// CHECK: tile.range = "partial"
 func.func @forgotten(%X: !memory {tile.tensor = "X"}, %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
   %zero = arith.constant 0 : i32
   %step = arith.constant 16 : i32

@@ -147,6 +147,25 @@ def Tile_MaskOp : Tile_Op<"mask", [Pure, AttrSizedOperandSegments, AllTypesMatch
   let hasCustomAssemblyFormat = 1;
 }
 
+def Tile_SkipOp : Tile_Op<"skip", [Pure]> {
+  let summary = "the coordinate of a walk that leaves out [from, from + by): `at` below `from`, `at` + `by` from there on";
+  let description = [{
+    So one loop, with one body, visits the tiles on both sides of a fold's full ones. `tile-bound-folds` makes it as the
+    only reader of the loop's induction variable.
+    ```mlir
+    scf.for %j = %begin to %left step %c16 {
+      %k0 = tile.skip %j, %fullBegin, %full
+    ```
+  }];
+  let arguments = (ins I32:$at, I32:$from, I32:$by);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$at `,` $from `,` $by attr-dict";
+  let extraClassDeclaration = [{
+    /// The coordinate as operations of arith, built by `builder`.
+    static ::mlir::Value expand(::mlir::OpBuilder &builder, ::mlir::Location location, ::mlir::Value at, ::mlir::Value from, ::mlir::Value by);
+  }];
+}
+
 def Tile_StabiliserOp : Tile_Op<"stabiliser", [Pure, SameOperandsAndResultType]> {
   let summary = "its operand, and the promise that results do not depend on its exactness while nothing overflows";
   let arguments = (ins Tile_Value:$source);

@@ -27,8 +27,9 @@ def BoundFolds : Pass<"tile-bound-folds", "::mlir::func::FuncOp"> {
   let summary = "visit only the tiles that masks leave, and drop the masks where they exclude nothing";
   let description = [{
     A mask bounds the fold if it is proved that a tile which it excludes wholly changes no carried value, whatever other masks do.
-    The loop becomes up to three in ascending order, marked `tile.range = "partial" | "full"`; the full one has no
-    masks and lies before the end of the axis. A fold without masks is left as it is.
+    The loop becomes two, marked `tile.range = "full"` and `tile.range = "partial"`; the full one has no
+    masks and lies before the end of the axis; the partial one visits what lies on both sides of it (`tile.skip`). An ordered
+    fold becomes up to three in ascending order. A fold without masks is left as it is.
   }];
   let options = [Option<"explain", "explain", "bool", "false", "remark on every mask: does it bound the fold, and if not, why">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
