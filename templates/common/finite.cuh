@@ -12,6 +12,14 @@ template <class T> DEV u32 signs_as_numbers(u32 plus, u32 minus) {
   return ((plus & 1) * one | (minus & 1) * many) | ((plus >> 1 & 1) * one | (minus >> 1 & 1) * many) << 16;
 }
 
+// 0 if all numbers are finite, else NaN.
+template <int N> DEV float zero_times(const float (&x)[N]) {
+  float sum[4] = {0.f, 0.f, 0.f, 0.f};
+#pragma unroll
+  for (int i = 0; i < N; i++) sum[i & 3] = fmaf(x[i], 0.f, sum[i & 3]);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 // Whether a tile of CHUNKS chunks of ROWS rows holds a NaN or an infinity. Called by all warps of warpgroup `cw`.
 template <class T, int ROWS, int CHUNKS> DEV bool scan(u32 tile, int cw, int warp, int lane) {
   constexpr int pieces = ROWS * CHUNKS * 8, own_barrier = 5;   // 1..4 are turns
@@ -29,21 +37,12 @@ template <class T, int ROWS, int CHUNKS> DEV bool scan(u32 tile, int cw, int war
   return bar_any(own_barrier + cw, 128, found != 0);
 }
 
-// Before acc += w . tile, where scan() holds: adds what the tile's NaNs and infinities make of the rows that see them, that is, whose weight is
-// not 0, and sets them to 0 in the tile, for all warpgroups at once. ROWS_CONTRACTED: the tile's rows are contracted, else its columns are.
-// KEEP: it is left as it is, for further weights. Called by all warps of all WARPGROUPS, whose number `cw` is.
+// isolate() but for the weights' signs and the registers of `acc`: bit i of plus[i / 64] says w[i] > 0, of minus[i / 64] w[i] < 0.
 template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int A, int W>
-DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int warp, int lane) {
+APART void isolate_apart(float (&acc)[A], const u64 (&plus)[2], const u64 (&minus)[2], u32 tile, int cw, int warp, int lane) {
   constexpr int pieces = ROWS * CHUNKS * 8, common_barrier = 9;
   const int thread = (warp & 3) * 32 + lane;
 
-  // Bit i: the sign of w[i]. Byte kk is a lane's share of the left operand of step kk.
-  u64 plus[2] = {0, 0}, minus[2] = {0, 0};
-#pragma unroll
-  for (int i = 0; i < W; i++) {
-    plus[i / 64] |= (u64)(w[i] > 0.f) << (i % 64);
-    minus[i / 64] |= (u64)(w[i] < 0.f) << (i % 64);
-  }
   // Bit i: whether +inf, and whether -inf is added to acc[i]; both make NaN.
   u64 rises[2] = {0, 0}, falls[2] = {0, 0};
   const u32 infinity = T::kind == 0 ? 0x7f80 : 0x7c00, one = T::kind == 0 ? 0x3f80 : 0x3c00;
@@ -54,7 +53,7 @@ DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int war
       float count[4] = {0.f, 0.f, 0.f, 0.f};   // of elements of this kind, by the sign of their weights
       const int e = 8 * j + (lane >> 2);
 #pragma unroll 1
-      for (int kk = 0; kk < W / 8; kk++) {
+      for (int kk = 0; kk < W / 8; kk++) {   // byte kk of the signs: a lane's share of the left operand
         u32 p = (u32)((kk < 8 ? plus[0] : plus[1]) >> (8 * (kk & 7))), m = (u32)((kk < 8 ? minus[0] : minus[1]) >> (8 * (kk & 7)));
         u32 a[4], b[2] = {0, 0};
 #pragma unroll
@@ -101,4 +100,23 @@ DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int war
   }
   fence_async_proxy();
   bar_sync(common_barrier, 128 * WARPGROUPS);
+}
+
+// Before acc += w . tile, where scan() holds: adds what the tile's NaNs and infinities make of the rows that see them, that is, whose weight is
+// not 0, and sets them to 0 in the tile, for all warpgroups at once. ROWS_CONTRACTED: the tile's rows are contracted, else its columns are.
+// KEEP: it is left as it is, for further weights. Called by all warps of all WARPGROUPS, whose number `cw` is.
+template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int A, int W>
+DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int warp, int lane) {
+  u64 plus[2] = {0, 0}, minus[2] = {0, 0};
+#pragma unroll
+  for (int i = 0; i < W; i++) {
+    plus[i / 64] |= (u64)(w[i] > 0.f) << (i % 64);
+    minus[i / 64] |= (u64)(w[i] < 0.f) << (i % 64);
+  }
+  float sums[A];   // in memory, for the call
+#pragma unroll
+  for (int i = 0; i < A; i++) sums[i] = acc[i];
+  isolate_apart<T, ROWS_CONTRACTED, ROWS, CHUNKS, WARPGROUPS, KEEP, A, W>(sums, plus, minus, tile, cw, warp, lane);
+#pragma unroll
+  for (int i = 0; i < A; i++) acc[i] = sums[i];
 }

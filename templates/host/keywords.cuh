@@ -4,6 +4,7 @@ __attribute__((visibility("hidden"))) const SimulatorFunctions* simulator_;
 void tilewright_bind(const SimulatorFunctions* functions) { simulator_ = functions; }
 }
 #define DEV static inline
+#define APART static
 #define LINE_ int line_ = __builtin_LINE()
 #define CALLER_ , LINE_
 #define FOR_CALLER_ , line_

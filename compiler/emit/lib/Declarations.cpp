@@ -137,7 +137,7 @@ void Declarations::addParameter(Operation &op, Names &names) {
 LogicalResult Declarations::addShared(Operation &op, Names &names) {
   std::optional<std::uint64_t> offset;
   std::int64_t bytes = 0;
-  constexpr std::int64_t barrierBytes = 8, numberBytes = 4;
+  constexpr std::int64_t barrierBytes = 8;
   if (auto ring = dyn_cast<device::RingOp>(op)) {
     device::RingType type = ring.getResult().getType();
     offset = ring.getOffset();
@@ -149,8 +149,8 @@ LogicalResult Declarations::addShared(Operation &op, Names &names) {
     stems[barriers.getResult()] = names.uniqueStem(barriers.getName(), {"_FULL", "_EMPTY"});
   } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {
     offset = mailbox.getOffset();
-    bytes = mailbox.getResult().getType().getSlots() * numberBytes;
-    stems[mailbox.getResult()] = names.uniqueStem(mailbox.getName(), {"_AT"});
+    bytes = device::bytesOf(mailbox);
+    stems[mailbox.getResult()] = names.uniqueStem(mailbox.getName(), {"_AT", "_BACK"});
   } else {
     return success();
   }
@@ -211,9 +211,12 @@ void Declarations::printHeader(Text &text) const {
       text.line(fmt::format("constexpr u32 {0}_FULL = {1}, {0}_EMPTY = {2};   // {3} barrier{4} each", stem(barriers.getResult()), *barriers.getOffset(),
                             *barriers.getOffset() + 8 * std::uint64_t(slots), slots, slots == 1 ? "" : "s"));
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {
-      const std::int64_t slots = mailbox.getResult().getType().getSlots();
-      text.line(fmt::format("constexpr u32 {}_AT = {};   // {} number{} from the producer", stem(mailbox.getResult()), *mailbox.getOffset(), slots,
-                            slots == 1 ? "" : "s"));
+      const std::int64_t slots = mailbox.getResult().getType().getSlots(), words = mailbox.getResult().getType().getWords();
+      text.line(fmt::format("constexpr u32 {}_AT = {};   // {} x {} number{} from the producer", stem(mailbox.getResult()), *mailbox.getOffset(), slots, words,
+                            words == 1 ? "" : "s"));
+      if (mailbox.getAnswers())
+        text.line(fmt::format("constexpr u32 {}_BACK = {};   // {} x {} answers, one from each warp", stem(mailbox.getResult()), *mailbox.getOffset() + std::uint64_t(device::answersAt(mailbox)), slots,
+                              *mailbox.getAnswers()));
     }
   }
 }
@@ -243,7 +246,13 @@ void Declarations::printSetup(Text &text) const {
         text.line(fmt::format("mbar_init(sb + {}_EMPTY{}, {});", name, step, std::uint64_t(barriers.getReleases())));
       });
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {
-      text.line(fmt::format("smem_name(sb + {0}_AT, {1}, \"{0}\");", stem(mailbox.getResult()), 4 * mailbox.getResult().getType().getSlots()));
+      const std::int64_t slots = mailbox.getResult().getType().getSlots();
+      text.line(fmt::format("smem_name(sb + {0}_AT, {1}, \"{0}\");", stem(mailbox.getResult()), 4 * slots * mailbox.getResult().getType().getWords()));
+      if (mailbox.getAnswers()) {
+        const std::uint64_t answers = std::uint64_t(slots) * *mailbox.getAnswers();
+        text.line(fmt::format("smem_name(sb + {0}_BACK, {1}, \"{0}_BACK\");", stem(mailbox.getResult()), 4 * answers));
+        text.line(fmt::format("for (int i = 0; i < {1}; i++) st_shared_u32(sb + {0}_BACK + 4 * i, 0);", stem(mailbox.getResult()), answers));
+      }
     }
   }
   text.line("mbar_init_fence();");

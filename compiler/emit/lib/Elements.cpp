@@ -241,4 +241,11 @@ LogicalResult Statements::print(device::AnyOp op) {
   return success();
 }
 
+LogicalResult Statements::print(device::SpoiledOp op) {
+  const std::string &fragment = registers[op.getFragment()];
+  const std::int64_t width = op.getFragment().getType().getWidth();
+  values.declare(op.getResult(), {fmt::format("__any_sync(~0u, !(zero_times<{}>({}) == 0.f))", width / 2, fragment)}, "spoiled");
+  return success();
+}
+
 } // namespace tw::emit

@@ -115,11 +115,18 @@ LogicalResult Statements::print(device::RetireOp op) {
   return success();
 }
 
+/// The address of a word of a mailbox's slot.
+std::string Statements::word(Value mailbox, Value cursor, int64_t n) {
+  const int64_t words = cast<device::MailboxType>(mailbox.getType()).getWords();
+  const std::string &slot = cursors[cursor].slot;
+  return fmt::format("sb + {}_AT{}{}", declared.stem(mailbox), slot.empty() ? "" : fmt::format(" + {} * {}", 4 * words, slot), n ? fmt::format(" + {}", 4 * n) : "");
+}
+
 LogicalResult Statements::print(device::PostOp op) {
-  const std::string &slot = cursors[op.getCursor()].slot, number = values.textOf(op.getValue());
   if (!hopper)
     text.open("if (lane == 0) {");
-  text.line(fmt::format("st_shared_u32(sb + {}_AT{}, {});", declared.stem(op.getMailbox()), slot.empty() ? "" : " + 4 * " + slot, number));
+  for (auto [i, value] : llvm::enumerate(op.getValues()))
+    text.line(fmt::format("st_shared_u32({}, {});", word(op.getMailbox(), op.getCursor(), int64_t(i)), values.textOf(value)));
   text.line(fmt::format("mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
   if (!hopper)
     text.close();
@@ -127,10 +134,51 @@ LogicalResult Statements::print(device::PostOp op) {
 }
 
 LogicalResult Statements::print(device::ReadPostOp op) {
-  const std::string &slot = cursors[op.getCursor()].slot, name = names.unique(hintFor(op.getResult(), "item"));
-  text.line("int " + name + " = 0;");
-  text.line(fmt::format("if (lane == 0) {} = (int)ld_shared_u32(sb + {}_AT{});", name, declared.stem(op.getMailbox()), slot.empty() ? "" : " + 4 * " + slot));
-  text.line(fmt::format("{0} = __shfl_sync(~0u, {0}, 0);", name));
+  // All are read before the first is handed round: a shuffle waits for what it hands.
+  std::vector<std::string> read;
+  for (Value result : op.getWords()) {
+    read.push_back(names.unique(hintFor(result, "item")));
+    values.bind(result, {read.back()});
+  }
+  text.line(fmt::format("int {} = 0;", fmt::join(read, " = 0, ")));
+  if (read.size() > 1)
+    text.open("if (lane == 0) {");
+  for (auto [i, name] : llvm::enumerate(read))
+    text.line(fmt::format("{}{} = (int)ld_shared_u32({});", read.size() > 1 ? "" : "if (lane == 0) ", name, word(op.getMailbox(), op.getCursor(), int64_t(i))));
+  if (read.size() > 1)
+    text.close();
+  for (const std::string &name : read)
+    text.line(fmt::format("{0} = __shfl_sync(~0u, {0}, 0);", name));
+  return success();
+}
+
+/// The address of the answers for a slot.
+std::string Statements::answers(Value mailbox, Value cursor) {
+  const std::string &slot = cursors[cursor].slot;
+  return fmt::format("sb + {}_BACK{}", declared.stem(mailbox), slot.empty() ? "" : fmt::format(" + {} * {}", 4 * *mailbox.getDefiningOp<device::MailboxOp>().getAnswers(), slot));
+}
+
+LogicalResult Statements::print(device::SendBackOp op) {
+  text.line(fmt::format("if (lane == 0) st_shared_u32({} + 4 * (cw * 4 + (warp & 3)), {});", answers(op.getMailbox(), op.getCursor()), values.textOf(op.getAgain())));
+  return success();
+}
+
+LogicalResult Statements::print(device::SentBackOp op) {
+  const std::string name = names.unique(hintFor(op.getResult(), "back")), any = names.unique("answer");
+  text.line("int " + name + " = -1;");
+  text.open(hopper ? "{" : "if (lane == 0) {");
+  const std::string at = answers(op.getMailbox(), op.getCursor());
+  text.line(fmt::format("u32 {}[4] = {{0, 0, 0, 0}};", any));
+  text.open(fmt::format("for (int i = 0; i < {}; i += 4) {{", *op.getMailbox().getDefiningOp<device::MailboxOp>().getAnswers()));
+  text.line("u32 x[4];");
+  text.line(fmt::format("ld_shared_v4({} + 4 * i, x);", at));
+  text.line(fmt::format("for (int j = 0; j < 4; j++) {}[j] |= x[j];", any));
+  text.line(fmt::format("st_shared_v4({} + 4 * i, 0, 0, 0, 0);   // a slot without an item gets no answer", at));
+  text.close();
+  text.line(fmt::format("if ({0}[0] | {0}[1] | {0}[2] | {0}[3]) {1} = (int)ld_shared_u32({2});", any, name, word(op.getMailbox(), op.getCursor(), 0)));
+  text.close();
+  if (!hopper)
+    text.line(fmt::format("{0} = __shfl_sync(~0u, {0}, 0);", name));
   values.bind(op.getResult(), {name});
   return success();
 }

@@ -66,7 +66,7 @@ LogicalResult Statements::statement(Operation *op) {
   using Result = LogicalResult;
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp,
-            device::ReleaseOp, device::DrawOp, device::RetireOp, device::PostOp, device::ReadPostOp, device::TurnOp, device::RegistersOp,
+            device::ReleaseOp, device::DrawOp, device::RetireOp, device::PostOp, device::ReadPostOp, device::SendBackOp, device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp,
             device::FillOp, device::EachRowOp, device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp,
             device::CombineOp, device::JoinOp, device::LoadColumnOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp,
             device::CommitOp, device::WaitOp, device::PackOp, device::RepeatOp, device::ScanOp, device::IsolateOp, device::StoreTileOp, device::StoreRowsOp>(

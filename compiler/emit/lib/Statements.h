@@ -40,6 +40,11 @@ private:
   llvm::LogicalResult print(device::RetireOp op);
   llvm::LogicalResult print(device::PostOp op);
   llvm::LogicalResult print(device::ReadPostOp op);
+  std::string word(mlir::Value mailbox, mlir::Value cursor, int64_t n);
+  std::string answers(mlir::Value mailbox, mlir::Value cursor);
+  llvm::LogicalResult print(device::SendBackOp op);
+  llvm::LogicalResult print(device::SentBackOp op);
+  llvm::LogicalResult print(device::SpoiledOp op);
   llvm::LogicalResult print(device::TurnOp op);
   /// `sb + K_FULL + 8 * K_slot`: of the cursor's slot.
   std::string barrier(mlir::Value cursor, const char *which) const;

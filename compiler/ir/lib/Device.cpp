@@ -83,6 +83,19 @@ int64_t widthOf(Type registers) {
   return TypeSwitch<Type, int64_t>(registers).Case<FragmentType, OperandType>([](auto type) { return type.getWidth(); }).Default([](Type) { return 0; });
 }
 
+int64_t bytesOf(MailboxOp mailbox) {
+  constexpr int64_t wordBytes = 4;
+  MailboxType type = mailbox.getResult().getType();
+  return answersAt(mailbox) + wordBytes * type.getSlots() * int64_t(mailbox.getAnswers().value_or(0));
+}
+
+int64_t answersAt(MailboxOp mailbox) {
+  constexpr int64_t wordBytes = 4, alignment = 16;
+  MailboxType type = mailbox.getResult().getType();
+  int64_t words = wordBytes * type.getSlots() * type.getWords();
+  return mailbox.getAnswers() ? (words + alignment - 1) / alignment * alignment : words;
+}
+
 BarriersOp barriersOf(Value cursor) {
   auto declaration = cursor.getDefiningOp<CursorOp>();
   return declaration ? declaration.getBarriers().getDefiningOp<BarriersOp>() : BarriersOp();

@@ -141,6 +141,30 @@ LogicalResult MultiplyOp::verify() {
   return success();
 }
 
+LogicalResult PostOp::verify() {
+  if (int64_t words = getMailbox().getType().getWords(); int64_t(getValues().size()) != words)
+    return emitOpError() << "posts " << getValues().size() << " words to a mailbox of " << words;
+  return success();
+}
+
+LogicalResult ReadPostOp::verify() {
+  if (int64_t words = getMailbox().getType().getWords(); int64_t(getWords().size()) != words)
+    return emitOpError() << "reads " << getWords().size() << " words of a mailbox of " << words;
+  return success();
+}
+
+namespace {
+LogicalResult answered(Operation *op, Value mailbox) {
+  auto declared = mailbox.getDefiningOp<MailboxOp>();
+  if (!declared || !declared.getAnswers())
+    return op->emitOpError() << "needs a mailbox with answers";
+  return success();
+}
+} // namespace
+
+LogicalResult SendBackOp::verify() { return answered(*this, getMailbox()); }
+LogicalResult SentBackOp::verify() { return answered(*this, getMailbox()); }
+
 LogicalResult IsolateOp::verify() {
   int64_t depth = int64_t(getDepth()), n = getAccumulator().getType().getWidth();
   RingType ring = getRing().getType();

@@ -107,6 +107,8 @@ private:
           return state.dots.touch(isolate);
         })
         .Case([&](device::ReadPostOp read) -> LogicalResult { return state.slots.read(read, read.getMailbox(), read.getCursor()); })
+        .Case([&](device::SendBackOp answer) -> LogicalResult { return state.slots.read(answer, answer.getMailbox(), answer.getCursor()); })
+        .Case([&](device::SentBackOp answer) { return state.slots.answer(answer); })
         .Case([&](device::LoadColumnOp load) -> LogicalResult { return state.slots.read(load, load.getRing(), load.getCursor()); })
         .Case([&](device::RepeatOp repeat) -> LogicalResult {
           if (failed(state.slots.read(repeat, repeat.getLeft(), repeat.getLeftCursor())) || failed(state.slots.read(repeat, repeat.getRight(), repeat.getRightCursor())))
@@ -128,8 +130,8 @@ private:
   /// Is this the role for it, and do all warps of a warpgroup come here that must?
   LogicalResult stands(Operation &op) {
     bool produces = bool(op.getParentOfType<device::ProducerOp>());
-    bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::DrawOp, device::RetireOp>(op);
-    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
+    bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op);
+    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
     if (produces ? ofConsumers : ofProducer)
       return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";
     if (underWarps && isa<device::MultiplyOp, device::IsolateOp, device::TurnOp>(op))
@@ -202,6 +204,19 @@ struct CheckProtocol : impl::CheckProtocolBase<CheckProtocol> {
         return signalPassFailure();
   }
 
+  /// Consumers wait until the producer has given up as many registers as they take; too few, and they wait forever.
+  static LogicalResult registersSuffice(device::KernelOp kernel, device::ConsumersOp consumers) {
+    device::ProducerOp producer = device::producerOf(kernel);
+    if (!producer || !producer.getRegisters() || !consumers.getRegisters())
+      return success();
+    constexpr int64_t file = 65536, granule = 8;
+    const int64_t warpgroups = int64_t(consumers.getWarpgroups()), atLaunch = file / (128 * (warpgroups + 1)) / granule * granule;
+    const int64_t given = atLaunch - int64_t(producer.getRegisters()), taken = warpgroups * (int64_t(consumers.getRegisters()) - atLaunch);
+    if (taken > given)
+      return consumers.emitOpError() << "take " << taken << " registers a thread more than the " << atLaunch << " that a thread starts with, all warpgroups together; the producer gives up " << given;
+    return success();
+  }
+
   static LogicalResult check(device::KernelOp kernel) {
     auto wiring = wiringOf(kernel);
     if (failed(wiring))
@@ -210,6 +225,8 @@ struct CheckProtocol : impl::CheckProtocolBase<CheckProtocol> {
       if (failed(Walk(*wiring).role(producer, producer.getBody().front())))
         return failure();
     device::ConsumersOp consumers = device::consumersOf(kernel);
+    if (failed(registersSuffice(kernel, consumers)))
+      return failure();
     return Walk(*wiring).role(consumers, consumers.getBody().front());
   }
 };

@@ -1,6 +1,11 @@
 // Blocks draw their items from a counter: who is done early takes the next one.
+//
+// The producer draws, works out what an item's number means (its divisions take longest) and posts both to the consumers. Where masks cut tiles, they
+// post back: an accumulator that is not finite at an item's end may have met a NaN or an infinity that a mask hides. Such an item
+// is done again with `device.scan` and `device.isolate`, which are left out the first time. An item's slot is given back when it is
+// done, so that the producer, which finds the answer as it takes the slot again, is never more than `slots` items ahead.
+#include "ItemWords.h"
 #include "Parameters.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilewright/lowering/Passes.h"
 
@@ -11,6 +16,10 @@ namespace tw {
 using namespace mlir;
 namespace {
 
+constexpr int64_t warpsOfWarpgroup = 4, counters = 2;
+/// A first word: an item's number; with `carefully`, it is done for the second time; `nothing` lets an answer through; `end` is the last.
+constexpr int32_t numberBits = 0x3fffffff, carefully = 0x40000000, nothing = numberBits, end = numberBits | carefully;
+
 scf::ForOp itemLoop(Block &role) {
   for (auto loop : role.getOps<scf::ForOp>())
     if (loop->hasAttr("device.items"))
@@ -18,83 +27,274 @@ scf::ForOp itemLoop(Block &role) {
   return {};
 }
 
-struct DrawItems : impl::DrawItemsBase<DrawItems> {
-  static constexpr int64_t slots = 2, warpsOfWarpgroup = 4, counters = 2;
+/// Whether a NaN that reaches an accumulator shows in it at the end of the fold, whatever else was computed from it.
+bool keepsSpoiled(Operation *fold, Value accumulator) {
+  return !fold->walk([&](device::EachElementOp loop) {
+                bool reads = false, writesOther = false;
+                loop.walk([&](Operation *op) {
+                  if (auto get = dyn_cast<device::GetOp>(op))
+                    reads |= get.getRegisters() == accumulator;
+                  else if (auto set = dyn_cast<device::SetOp>(op))
+                    writesOther |= set.getRegisters() != accumulator;
+                  else if (isa<device::CombineOp>(op))
+                    writesOther = true;
+                });
+                return reads && writesOther ? WalkResult::interrupt() : WalkResult::advance();
+              }).wasInterrupted();
+}
 
+/// The folds of an item and the accumulators in which their isolates could be spared.
+struct Looks {
+  SmallVector<std::pair<Operation *, Value>> accumulators;
+  SmallVector<device::ScanOp> scans;
+  SmallVector<device::IsolateOp> isolates;
+
+  /// Nothing where an accumulator would not tell.
+  static std::optional<Looks> of(scf::ForOp items) {
+    Looks looks;
+    bool tell = true;
+    items.walk([&](Operation *op) {
+      if (auto scan = dyn_cast<device::ScanOp>(op))
+        looks.scans.push_back(scan);
+      auto isolate = dyn_cast<device::IsolateOp>(op);
+      if (!isolate)
+        return;
+      looks.isolates.push_back(isolate);
+      Operation *fold = items.getBody()->findAncestorOpInBlock(*isolate);
+      std::pair<Operation *, Value> told(fold, isolate.getAccumulator());
+      if (!llvm::is_contained(looks.accumulators, told)) {
+        looks.accumulators.push_back(told);
+        tell &= fold != isolate && keepsSpoiled(fold, isolate.getAccumulator());
+      }
+    });
+    return tell && !looks.isolates.empty() ? std::optional(looks) : std::nullopt;
+  }
+};
+
+class Drawing {
+public:
+  Drawing(device::KernelOp kernel, scf::ForOp produced, scf::ForOp consumed)
+      : kernel(kernel), produced(produced), consumed(consumed), producedBy(decodingOf(produced.getInductionVar(), *produced.getBody())),
+        consumedBy(decodingOf(consumed.getInductionVar(), *consumed.getBody())), looks(Looks::of(consumed)), slots(looks ? 3 : 2) {}
+
+  void run() {
+    Parameters parameters(kernel);
+    counter = parameters.counters(counters);
+    OpBuilder b(device::producerOf(kernel));
+    const int64_t warps = warpsOfWarpgroup * int64_t(device::consumersOf(kernel).getWarpgroups());
+    mailbox = device::MailboxOp::create(b, kernel.getLoc(), device::MailboxType::get(b.getContext(), slots, 1 + int64_t(consumedBy.results.size())), b.getStringAttr("work"),
+                                        looks ? b.getI64IntegerAttr(warps) : IntegerAttr(), IntegerAttr());
+    barriers = device::BarriersOp::create(b, kernel.getLoc(), device::BarriersType::get(b.getContext(), slots), b.getStringAttr("work"), b.getI64IntegerAttr(warps), IntegerAttr());
+    produce();
+    consume();
+    parameters.sort();
+    if (looks)
+      shareRegisters();
+  }
+
+private:
+  device::KernelOp kernel;
+  scf::ForOp produced, consumed;
+  Decoding producedBy, consumedBy;
+  std::optional<Looks> looks;
+  int64_t slots;
+  Value counter, mailbox, barriers;
+
+  static Value number(OpBuilder &b, Location loc, int32_t n) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(n)); }
+  static Value compare(OpBuilder &b, Location loc, arith::CmpIPredicate how, Value x, Value y) { return arith::CmpIOp::create(b, loc, how, x, y); }
+
+  Value cursor(OpBuilder &b, Location loc, int64_t phase) {
+    return device::CursorOp::create(b, loc, device::CursorType::get(b.getContext()), b.getStringAttr("work"), barriers, b.getI64IntegerAttr(phase), UnitAttr());
+  }
+
+  /// Moves the loop's body to the end of `block`; what decodes the item is replaced by `item` and `results`.
+  static void takeBody(Block &block, scf::ForOp loop, const Decoding &decoding, Value item, ValueRange results) {
+    for (auto [old, replacement] : llvm::zip_equal(decoding.results, results))
+      Value(old).replaceAllUsesWith(replacement);
+    for (Operation *op : llvm::reverse(decoding.operations))
+      op->erase();
+    loop.getInductionVar().replaceAllUsesWith(item);
+    auto &ops = loop.getBody()->getOperations();
+    block.getOperations().splice(block.end(), ops, ops.begin(), std::prev(ops.end()));
+  }
+
+  void produce() {
+    Location loc = produced.getLoc();
+    OpBuilder b(produced);
+    Value place = cursor(b, loc, 1), items = produced.getUpperBound();
+    Type i32 = b.getI32Type();
+    SmallVector<Value> starts{produced.getLowerBound()};
+    if (looks)
+      starts.push_back(number(b, loc, 0));     // slots in a row that held nothing new
+    SmallVector<Type> passed(1 + producedBy.results.size(), i32);   // the item and what it means
+    passed.append(looks ? 3 : 0, i32);                              // the number drawn, the quiet slots, whether to draw
+    if (looks)
+      passed.back() = b.getI1Type();
+    auto whole = scf::WhileOp::create(b, loc, passed, starts);
+    Block *before = b.createBlock(&whole.getBefore(), {}, ValueRange(starts).getTypes(), SmallVector<Location>(starts.size(), loc));
+    Value drawn = before->getArgument(0), word = drawn, item = drawn, more, quiet, fresh;
+    device::AcquireOp::create(b, loc, place, b.getI64IntegerAttr(0));
+    Value left = compare(b, loc, arith::CmpIPredicate::slt, drawn, items);
+    if (looks) {
+      Value back = device::SentBackOp::create(b, loc, i32, mailbox, place);
+      Value again = compare(b, loc, arith::CmpIPredicate::sge, back, number(b, loc, 0));
+      Value none = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+      fresh = arith::SelectOp::create(b, loc, again, none, left);
+      Value over = compare(b, loc, arith::CmpIPredicate::sge, before->getArgument(1), number(b, loc, int32_t(slots)));
+      Value idle = arith::SelectOp::create(b, loc, over, number(b, loc, end), number(b, loc, nothing));
+      word = arith::SelectOp::create(b, loc, again, arith::OrIOp::create(b, loc, back, number(b, loc, carefully)), arith::SelectOp::create(b, loc, left, drawn, idle));
+      item = arith::AndIOp::create(b, loc, word, number(b, loc, numberBits));
+      more = compare(b, loc, arith::CmpIPredicate::ne, word, number(b, loc, end));
+      Value busy = arith::OrIOp::create(b, loc, again, left);
+      quiet = arith::SelectOp::create(b, loc, busy, number(b, loc, 0), arith::AddIOp::create(b, loc, before->getArgument(1), number(b, loc, 1)));
+    } else {
+      more = left;
+    }
+    // A number past the last item means nothing, and must not make a divisor 0.
+    Value known = producedBy.operations.empty() ? item : arith::MinSIOp::create(b, loc, item, arith::SubIOp::create(b, loc, items, number(b, loc, 1)));
+    SmallVector<Value> posted{word}, handed{item};
+    for (Value result : producedBy.results)
+      handed.push_back(sameFrom(result, produced.getInductionVar(), known, *before, b));
+    for (Value result : consumedBy.results)
+      posted.push_back(sameFrom(result, consumed.getInductionVar(), known, *before, b));
+    if (looks)
+      handed.append({drawn, quiet, fresh});
+    device::PostOp::create(b, loc, posted, mailbox, place);
+    device::AdvanceOp::create(b, loc, place);
+    scf::ConditionOp::create(b, loc, more, handed);
+
+    Block *after = b.createBlock(&whole.getAfter(), {}, passed, SmallVector<Location>(passed.size(), loc));
+    ValueRange arguments(after->getArguments());
+    Block *body = after;
+    if (looks) {
+      auto present = scf::IfOp::create(b, loc, compare(b, loc, arith::CmpIPredicate::slt, arguments[0], items), false);
+      present.thenBlock()->getTerminator()->erase();
+      body = present.thenBlock();
+    }
+    takeBody(*body, produced, producedBy, arguments[0], arguments.slice(1, producedBy.results.size()));
+    if (looks) {
+      b.setInsertionPointToEnd(body);
+      scf::YieldOp::create(b, loc);
+      b.setInsertionPointToEnd(after);
+      Value next = arguments[producedBy.results.size() + 1];
+      auto draw = scf::IfOp::create(b, loc, TypeRange{i32}, arguments.back(), true);
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(draw.thenBlock());
+        scf::YieldOp::create(b, loc, ValueRange{device::DrawOp::create(b, loc, i32, counter)});
+        b.setInsertionPointToStart(draw.elseBlock());
+        scf::YieldOp::create(b, loc, ValueRange{next});
+      }
+      scf::YieldOp::create(b, loc, ValueRange{draw.getResult(0), arguments[producedBy.results.size() + 2]});
+    } else {
+      b.setInsertionPointToEnd(after);
+      scf::YieldOp::create(b, loc, ValueRange{device::DrawOp::create(b, loc, i32, counter)});
+    }
+    b.setInsertionPointAfter(whole);
+    device::RetireOp::create(b, loc, counter);
+    produced.erase();
+  }
+
+  void consume() {
+    Location loc = consumed.getLoc();
+    OpBuilder b(consumed);
+    Value place = cursor(b, loc, 0), items = consumed.getUpperBound();
+    SmallVector<Type> words(1 + consumedBy.results.size(), b.getI32Type());
+    auto whole = scf::WhileOp::create(b, loc, words, ValueRange{});
+    b.createBlock(&whole.getBefore());
+    device::AwaitOp::create(b, loc, place);
+    auto read = device::ReadPostOp::create(b, loc, words, mailbox, place);
+    Value first = read.getWords().front();
+    Value more = looks ? compare(b, loc, arith::CmpIPredicate::ne, first, number(b, loc, end)) : compare(b, loc, arith::CmpIPredicate::slt, first, items);
+    auto giveBack = [&] {
+      device::ReleaseOp::create(b, loc, place, Value());
+      device::AdvanceOp::create(b, loc, place);
+    };
+    if (!looks)
+      giveBack();
+    scf::ConditionOp::create(b, loc, more, read.getWords());
+
+    Block *after = b.createBlock(&whole.getAfter(), {}, words, SmallVector<Location>(words.size(), loc));
+    ValueRange arguments(after->getArguments());
+    if (!looks) {
+      takeBody(*after, consumed, consumedBy, arguments[0], arguments.drop_front());
+      b.setInsertionPointToEnd(after);
+      scf::YieldOp::create(b, loc);
+      consumed.erase();
+      return;
+    }
+    Value item = arith::AndIOp::create(b, loc, arguments[0], number(b, loc, numberBits));
+    Value careful = compare(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, arguments[0], number(b, loc, carefully)), number(b, loc, 0));
+    look(careful);
+    auto present = scf::IfOp::create(b, loc, compare(b, loc, arith::CmpIPredicate::slt, item, items), false);
+    present.thenBlock()->getTerminator()->erase();
+    // Without an item there is nothing to do again, and no answer is read.
+    OpBuilder inside = OpBuilder::atBlockEnd(present.thenBlock());
+    takeBody(*present.thenBlock(), consumed, consumedBy, item, arguments.drop_front());
+    Value spoiled;
+    for (auto [fold, accumulator] : looks->accumulators) {
+      OpBuilder behind(fold);
+      behind.setInsertionPointAfter(fold);
+      Value found = device::SpoiledOp::create(behind, loc, behind.getI1Type(), accumulator);
+      spoiled = spoiled ? Value(arith::OrIOp::create(behind, loc, spoiled, found)) : found;
+    }
+    inside.setInsertionPointToEnd(present.thenBlock());
+    Value again = arith::AndIOp::create(inside, loc, spoiled, arith::XOrIOp::create(inside, loc, careful, arith::ConstantOp::create(inside, loc, inside.getBoolAttr(true))));
+    device::SendBackOp::create(inside, loc, mailbox, place, again);
+    scf::YieldOp::create(inside, loc);
+    b.setInsertionPointToEnd(after);
+    giveBack();
+    scf::YieldOp::create(b, loc);
+    b.setInsertionPointAfter(whole);
+    giveBack();
+    consumed.erase();
+  }
+
+  /// Answers and decoded items are more than fits a producer's smallest share, and what it spills delays every item.
+  void shareRegisters() {
+    constexpr int64_t enough = 32, more = 40, granule = 8;
+    device::ProducerOp producer = device::producerOf(kernel);
+    device::ConsumersOp consumers = device::consumersOf(kernel);
+    const int64_t present = int64_t(producer.getRegisters()), warpgroups = int64_t(consumers.getWarpgroups());
+    if (!present || present >= enough)
+      return;
+    OpBuilder b(kernel);
+    const int64_t less = ((more - present) / warpgroups + granule - 1) / granule * granule;
+    producer.setRegistersAttr(b.getI64IntegerAttr(more));
+    consumers.setRegistersAttr(b.getI64IntegerAttr(int64_t(consumers.getRegisters()) - less));
+  }
+
+  /// Tiles are looked at only where an item is done again.
+  void look(Value careful) {
+    auto when = [&](OpBuilder &b, Location loc, auto scan) {
+      return scf::IfOp::create(b, loc, careful, [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, ValueRange{scan(b)}); },
+                               [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, ValueRange{arith::ConstantOp::create(b, loc, b.getBoolAttr(false)).getResult()}); })
+          .getResult(0);
+    };
+    for (device::ScanOp scan : looks->scans) {
+      OpBuilder b(scan);
+      Value found = when(b, scan.getLoc(), [&](OpBuilder &b) { return b.clone(*scan)->getResult(0); });
+      scan.replaceAllUsesWith(found);
+      scan.erase();
+    }
+    for (device::IsolateOp isolate : looks->isolates) {
+      if (isolate.getFound())
+        continue;
+      OpBuilder b(isolate);
+      isolate.getFoundMutable().assign(when(b, isolate.getLoc(), [&](OpBuilder &b) -> Value { return device::ScanOp::create(b, isolate.getLoc(), b.getI1Type(), isolate.getRing(), isolate.getCursor()); }));
+    }
+  }
+};
+
+struct DrawItems : impl::DrawItemsBase<DrawItems> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<device::KernelOp>()) {
       device::ProducerOp producer = device::producerOf(kernel);
       device::ConsumersOp consumers = device::consumersOf(kernel);
       scf::ForOp produced = producer ? itemLoop(producer.getBody().front()) : scf::ForOp(), consumed = itemLoop(consumers.getBody().front());
       if (produced && consumed)
-        draw(kernel, consumers, produced, consumed);
+        Drawing(kernel, produced, consumed).run();
     }
-  }
-
-  void draw(device::KernelOp kernel, device::ConsumersOp consumers, scf::ForOp produced, scf::ForOp consumed) {
-    Parameters parameters(kernel);
-    Value counter = parameters.counters(counters);
-    OpBuilder b(device::producerOf(kernel));
-    Location loc = kernel.getLoc();
-    auto *context = b.getContext();
-    Value mailbox = device::MailboxOp::create(b, loc, device::MailboxType::get(context, slots), b.getStringAttr("work"), IntegerAttr());
-    Value barriers = device::BarriersOp::create(b, loc, device::BarriersType::get(context, slots), b.getStringAttr("work"),
-                                                b.getI64IntegerAttr(warpsOfWarpgroup * int64_t(consumers.getWarpgroups())), IntegerAttr());
-    produce(produced, counter, mailbox, barriers);
-    consume(consumed, mailbox, barriers);
-    parameters.sort();
-  }
-
-  static Value cursor(OpBuilder &b, Location loc, Value barriers, int64_t phase) {
-    return device::CursorOp::create(b, loc, device::CursorType::get(b.getContext()), b.getStringAttr("work"), barriers, b.getI64IntegerAttr(phase), UnitAttr());
-  }
-
-  /// Moves the loop's body into the second region of the while, whose argument is the item.
-  static void takeBody(scf::WhileOp whole, scf::ForOp loop) {
-    Block &after = whole.getAfter().front();
-    loop.getInductionVar().replaceAllUsesWith(after.getArgument(0));
-    auto &ops = loop.getBody()->getOperations();
-    after.getOperations().splice(after.begin(), ops, ops.begin(), std::prev(ops.end()));
-  }
-
-  void produce(scf::ForOp loop, Value counter, Value mailbox, Value barriers) {
-    Location loc = loop.getLoc();
-    OpBuilder b(loop);
-    Value place = cursor(b, loc, barriers, 1);
-    Type i32 = b.getI32Type();
-    auto whole = scf::WhileOp::create(
-        b, loc, TypeRange{i32}, ValueRange{loop.getLowerBound()},
-        [&](OpBuilder &b, Location loc, ValueRange arguments) {
-          device::AcquireOp::create(b, loc, place, b.getI64IntegerAttr(0));
-          device::PostOp::create(b, loc, arguments[0], mailbox, place);
-          device::AdvanceOp::create(b, loc, place);
-          Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, arguments[0], loop.getUpperBound());
-          scf::ConditionOp::create(b, loc, more, arguments);
-        },
-        [&](OpBuilder &b, Location loc, ValueRange) { scf::YieldOp::create(b, loc, ValueRange{device::DrawOp::create(b, loc, i32, counter)}); });
-    device::RetireOp::create(b, loc, counter);
-    takeBody(whole, loop);
-    loop.erase();
-  }
-
-  void consume(scf::ForOp loop, Value mailbox, Value barriers) {
-    Location loc = loop.getLoc();
-    OpBuilder b(loop);
-    Value place = cursor(b, loc, barriers, 0);
-    Type i32 = b.getI32Type();
-    auto whole = scf::WhileOp::create(
-        b, loc, TypeRange{i32}, ValueRange{},
-        [&](OpBuilder &b, Location loc, ValueRange) {
-          device::AwaitOp::create(b, loc, place);
-          Value item = device::ReadPostOp::create(b, loc, i32, mailbox, place);
-          device::ReleaseOp::create(b, loc, place, Value());
-          device::AdvanceOp::create(b, loc, place);
-          Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item, loop.getUpperBound());
-          scf::ConditionOp::create(b, loc, more, ValueRange{item});
-        },
-        [&](OpBuilder &b, Location loc, ValueRange) { scf::YieldOp::create(b, loc); });
-    takeBody(whole, loop);
-    loop.erase();
   }
 };
 

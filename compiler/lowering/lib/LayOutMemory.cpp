@@ -1,4 +1,4 @@
-// Places in shared memory: tiles first (1024 bytes, for the swizzle), then vectors (128), barriers (8) and mailboxes (4).
+// Places in shared memory: tiles first (1024 bytes, for the swizzle), then vectors (128), barriers (8) and mailboxes (16).
 #include "mlir/IR/Builders.h"
 #include "tilewright/lowering/Passes.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 struct LayOutMemory : impl::LayOutMemoryBase<LayOutMemory> {
   using LayOutMemoryBase::LayOutMemoryBase;
-  static constexpr int64_t tileAlignment = 1024, vectorAlignment = 128, barrierBytes = 8, numberBytes = 4;
+  static constexpr int64_t tileAlignment = 1024, vectorAlignment = 128, barrierBytes = 8, mailboxAlignment = 16;
 
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<device::KernelOp>())
@@ -34,7 +34,7 @@ struct LayOutMemory : impl::LayOutMemoryBase<LayOutMemory> {
     for (auto barriers : kernel.getBody().getOps<device::BarriersOp>())
       place(barriers, 2 * barriers.getType().getSlots() * barrierBytes, barrierBytes);
     for (auto mailbox : kernel.getBody().getOps<device::MailboxOp>())
-      place(mailbox, mailbox.getType().getSlots() * numberBytes, barrierBytes);
+      place(mailbox, device::bytesOf(mailbox), mailboxAlignment);
     const int64_t slack = tileAlignment;   // the memory that a block gets need not start at a multiple of it
     if (limit && at + slack > limit)
       return kernel.emitError() << "needs " << at + slack << " bytes of shared memory, a block has " << int64_t(limit) << "; make the schedule's tiles smaller or its stages fewer";

@@ -157,6 +157,13 @@ LogicalResult Slots::post(device::PostOp op) {
   return success();
 }
 
+LogicalResult Slots::answer(device::SentBackOp op) {
+  Place &place = placeOf(op.getCursor());
+  if (place.at != At::acquired || place.posted)
+    return op.emitOpError() << "looks for the answer to what a slot of " << nameOf(op.getCursor()) << " held before, and it is " << (place.posted ? "filled anew" : "not acquired");
+  return success();
+}
+
 LogicalResult Slots::await(device::AwaitOp op) {
   Value cursor = op.getCursor();
   Place &place = placeOf(cursor);

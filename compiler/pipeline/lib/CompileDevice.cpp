@@ -43,6 +43,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
            true},
           {"device",
            [&](OpPassManager &pm) {
+             pm.addPass(createLoopInvariantCodeMotionPass());     // what is the same for all items, before an item stands under conditions
              if (schedule.drawn)
                pm.addPass(createDrawItems());
              LayOutMemoryOptions memory;

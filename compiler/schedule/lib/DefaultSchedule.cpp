@@ -53,7 +53,7 @@ std::vector<Candidate> candidates(const Target &target) {
 int registersPerThread(const Target &target, int warpgroups) {
   int threads = 128 * warpgroups, shared = target.registersPerSM / (threads + 128);
   if (target.isHopper())
-    shared = (target.registersPerSM - 128 * 24) / threads;
+    shared = (target.registersPerSM - 128 * (warpgroups >= 3 ? 32 : 40)) / threads;
   return std::min(target.registersPerThreadMax, shared) / 8 * 8;
 }
 
@@ -76,8 +76,14 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     schedule.stages = c.stages;
     schedule.widths[schedule.block] = c.block;
     schedule.widths[roles.fold->axis.name()] = c.fold;
+    schedule.blockBuffers = 1;
     smallest = footprint(program, schedule, target);
     bool fits = smallest.sharedBytes <= target.sharedBytesPerBlock && smallest.registersPerThread <= registersPerThread(target, c.warpgroups);
+    if (fits && target.isHopper()) {       // the next item's tiles come while the last one's are read
+      schedule.blockBuffers = 2;
+      if (footprint(program, schedule, target).sharedBytes > target.sharedBytesPerBlock)
+        schedule.blockBuffers = 1;
+    }
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
       schedule.drawn = schedule.stabilised = !target.isHost();
       schedule.overlap = target.isHopper();                        // elsewhere a warp waits for its own products

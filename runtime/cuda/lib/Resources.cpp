@@ -4,6 +4,7 @@
 #include "tilewright/artifact/RuntimeError.h"
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <fmt/format.h>
 #include <optional>
 
@@ -36,7 +37,7 @@ bool isRemark(std::string_view line) {
 
 ResourceFacts readLog(const std::string &log, const std::string &entry) {
   ResourceFacts facts;
-  bool isOurs = false, found = false;
+  bool isOurs = false, isCalled = false, found = false;
   for (std::size_t at = 0, end = 0; at < log.size(); at = end + 1) {
     end = std::min(log.size(), log.find('\n', at));
     const std::string_view line = std::string_view(log).substr(at, end - at);
@@ -46,9 +47,13 @@ ResourceFacts readLog(const std::string &log, const std::string &entry) {
       isOurs = names(line, "function ", entry);
     if (!isOurs)
       continue;
+    // Functions that are called have lines of their own; the entry's stack holds theirs.
+    if (std::size_t of = line.find("Function properties for "); of != std::string_view::npos)
+      isCalled = line.substr(of + std::strlen("Function properties for ")) != entry;
     if (auto stack = numberBefore(line, " bytes stack frame")) {
-      facts.stackBytes = *stack;
-      facts.spillBytes = numberBefore(line, " bytes spill stores").value_or(0) + numberBefore(line, " bytes spill loads").value_or(0);
+      if (!isCalled)
+        facts.stackBytes = *stack;
+      facts.spillBytes += numberBefore(line, " bytes spill stores").value_or(0) + numberBefore(line, " bytes spill loads").value_or(0);
     }
     if (auto registers = numberBefore(line, " registers")) {
       facts.registers = *registers;

@@ -11,7 +11,7 @@
 // CHECK-NEXT: constexpr u32 K_FULL = 99328, K_EMPTY = 99352;   // 3 barriers each
 // CHECK-NEXT: constexpr u32 bias_FULL = 99376, bias_EMPTY = 99392;   // 2 barriers each
 // CHECK-NEXT: constexpr u32 next_FULL = 99408, next_EMPTY = 99424;   // 2 barriers each
-// CHECK-NEXT: constexpr u32 next_AT = 99456;   // 2 numbers from the producer
+// CHECK-NEXT: constexpr u32 next_AT = 99456;   // 2 x 1 number from the producer
 // CHECK-NEXT: constexpr int TURN = 1;
 // CHECK-LABEL: rings(const
 // CHECK:      if (threadIdx.x == 0) {
@@ -104,7 +104,7 @@ device.kernel @rings "sm90a" items "q" 128 of ["b"] {
     // CHECK-NEXT: item = __shfl_sync(~0u, item, 0);
     // CHECK-NEXT: if (lane == 0) mbar_arrive(sb + next_EMPTY + 8 * next_slot);
     device.await %nc
-    %t = device.read_post %N at %nc : !device.mailbox<2>
+    %t = device.read_post %N at %nc : !device.mailbox<2> -> i32
     device.release %nc
     device.advance %nc
     // CHECK:      bar_sync(TURN + cw, 256);

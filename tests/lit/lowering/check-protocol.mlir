@@ -59,7 +59,7 @@ device.kernel @kept "sm90a" items "q" 128 of [] {
     %bad = device.registers "bad" : !device.rows<i1>
     %end = scf.while : () -> i32 {
       device.await %wc
-      %item = device.read_post %work at %wc : !device.mailbox<2>
+      %item = device.read_post %work at %wc : !device.mailbox<2> -> i32
       device.release %wc
       device.advance %wc
       %more = arith.cmpi slt, %item, %items : i32
@@ -366,6 +366,93 @@ device.kernel @one_way "sm90a" items "q" 64 of [] {
       device.copy %K[%c0, %c0] to %Ks at %kc : !device.ring<2 x [64, 64] bf16>
     }
     device.advance %kc
+  }
+  device.consumers 1 registers 0 {
+  }
+}
+
+// -----
+
+// 384 threads start with 168 registers each: what the consumers take beyond that must have been given up.
+device.kernel @greedy "sm90a" items "q" 128 of [] {
+  device.producer registers 32 {
+  }
+  // expected-error @below {{take 144 registers a thread more than the 168 that a thread starts with, all warpgroups together; the producer gives up 136}}
+  device.consumers 2 registers 240 {
+  }
+}
+
+// -----
+
+device.kernel @late_answer "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %work = device.mailbox "work" answers 4 : !device.mailbox<3>
+  %wb = device.barriers "work" releases 4 : !device.barriers<3>
+  device.producer registers 24 {
+    %wc = device.cursor "work" on %wb phase 1 : !device.barriers<3>
+    device.acquire %wc bytes 0
+    device.post %c0 to %work at %wc : !device.mailbox<3>
+    // expected-error @below {{looks for the answer to what a slot of "work" held before, and it is filled anew}}
+    %back = device.sent_back %work at %wc : !device.mailbox<3>
+    device.advance %wc
+  }
+  device.consumers 1 registers 0 {
+  }
+}
+
+// -----
+
+device.kernel @answers_nothing "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %bad = arith.constant true
+  %work = device.mailbox "work" answers 4 : !device.mailbox<3>
+  %wb = device.barriers "work" releases 4 : !device.barriers<3>
+  device.producer registers 24 {
+    %wc = device.cursor "work" on %wb phase 1 : !device.barriers<3>
+    device.acquire %wc bytes 0
+    device.post %c0 to %work at %wc : !device.mailbox<3>
+    device.advance %wc
+  }
+  device.consumers 1 registers 0 {
+    %wc = device.cursor "work" on %wb phase 0 : !device.barriers<3>
+    device.await %wc
+    device.release %wc
+    // expected-error @below {{reads mailbox "work" outside of await and release of cursor "work"}}
+    device.send_back %work at %wc if %bad : !device.mailbox<3>
+    device.advance %wc
+  }
+}
+
+// -----
+
+device.kernel @few_words "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %work = device.mailbox "work" : !device.mailbox<2 words 2>
+  %wb = device.barriers "work" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %wc = device.cursor "work" on %wb phase 1 : !device.barriers<2>
+    device.acquire %wc bytes 0
+    // expected-error @below {{posts 1 words to a mailbox of 2}}
+    device.post %c0 to %work at %wc : !device.mailbox<2 words 2>
+    device.advance %wc
+  }
+  device.consumers 1 registers 0 {
+  }
+}
+
+// -----
+
+device.kernel @no_answers "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %work = device.mailbox "work" : !device.mailbox<2>
+  %wb = device.barriers "work" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %wc = device.cursor "work" on %wb phase 1 : !device.barriers<2>
+    device.acquire %wc bytes 0
+    // expected-error @below {{needs a mailbox with answers}}
+    %back = device.sent_back %work at %wc : !device.mailbox<2>
+    device.post %c0 to %work at %wc : !device.mailbox<2>
+    device.advance %wc
   }
   device.consumers 1 registers 0 {
   }

@@ -13,9 +13,9 @@
 // CHECK: %[[C:.*]] = device.cursor "work" on %[[B]] phase 1
 // CHECK-NEXT: scf.while (%[[I:.*]] = %[[FIRST]]) : (i32) -> i32 {
 // CHECK-NEXT: device.acquire %[[C]] bytes 0
+// CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt, %[[I]], %[[ITEMS]]
 // CHECK-NEXT: device.post %[[I]] to %[[WORK:.*]] at %[[C]]
 // CHECK-NEXT: device.advance %[[C]]
-// CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt, %[[I]], %[[ITEMS]]
 // CHECK-NEXT: scf.condition(%[[MORE]]) %[[I]]
 // CHECK-NEXT: } do {
 // CHECK-NEXT: ^bb0(%[[ITEM:.*]]: i32):
@@ -29,9 +29,9 @@
 // CHECK-NEXT: scf.while : () -> i32 {
 // CHECK-NEXT: device.await %[[C]]
 // CHECK-NEXT: %[[I:.*]] = device.read_post %[[WORK]] at %[[C]]
+// CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt, %[[I]], %[[ITEMS]]
 // CHECK-NEXT: device.release %[[C]]
 // CHECK-NEXT: device.advance %[[C]]
-// CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt, %[[I]], %[[ITEMS]]
 // CHECK-NEXT: scf.condition(%[[MORE]]) %[[I]]
 // CHECK-NEXT: } do {
 // CHECK-NEXT: ^bb0(%[[ITEM:.*]]: i32):
@@ -65,6 +65,99 @@ device.kernel @alone "sm90a" items "q" 64 of [] {
     %first = device.block_index
     %step = device.grid_size
     scf.for %item = %first to %n step %step : i32 {
+    } {device.items}
+  }
+}
+
+// Where an isolate keeps what a mask hides out of an accumulator, the accumulator tells whether there was anything: an item whose accumulator is
+// not finite at the end is sent back, posted again with a bit set, and only then are tiles looked at. The item's slot is held until it is
+// done, so that the answer is there when the producer takes the slot again; three of them let it run ahead. The division is the producer's: its result is
+// posted as a second word. Before the end, a number that stands for no item is posted to each slot, so that no answer is missed.
+// CHECK-LABEL: device.kernel @looked
+// CHECK: %[[WORK:.*]] = device.mailbox "work" answers 4 : <3 words 2>
+// CHECK: device.producer
+// CHECK: scf.while (%[[DRAWN:.*]] = %{{.*}}, %[[QUIET:.*]] = %{{.*}}) : (i32, i32) -> (i32, i32, i32, i32, i1) {
+// CHECK-NEXT: device.acquire %[[C:.*]] bytes 0
+// CHECK-NEXT: %[[LEFT:.*]] = arith.cmpi slt, %[[DRAWN]], %{{.*}}
+// CHECK-NEXT: %[[BACK:.*]] = device.sent_back %[[WORK]] at %[[C]]
+// CHECK: %[[AGAIN:.*]] = arith.cmpi sge, %[[BACK]], %{{.*}}
+// CHECK: %[[TILE:.*]] = arith.divsi
+// CHECK: device.post %{{.*}}, %[[TILE]] to %[[WORK]] at %[[C]]
+// CHECK: } do {
+// CHECK-NEXT: ^bb0(%[[ITEM:.*]]: i32, %[[POINT:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32, %[[FRESH:.*]]: i1):
+// CHECK: scf.if
+// CHECK-NOT: arith.divsi
+// CHECK: device.copy %{{.*}}[%{{.*}}, %[[POINT]]]
+// CHECK: scf.if %[[FRESH]] -> (i32)
+// CHECK-NEXT: device.draw
+// CHECK: device.consumers
+// CHECK: device.await %[[C:.*]]
+// CHECK-NEXT: %[[WORDS:.*]]:2 = device.read_post %[[WORK]] at %[[C]] : <3 words 2> -> i32, i32
+// CHECK-NOT: device.release
+// CHECK: } do {
+// CHECK: %[[CAREFUL:.*]] = arith.cmpi ne
+// CHECK: scf.if
+// CHECK: %[[FOUND:.*]] = scf.if %[[CAREFUL]] -> (i1) {
+// CHECK: device.scan
+// CHECK: } else {
+// CHECK: device.isolate %[[ACC:.*]], %{{.*}}, %{{.*}} at %{{.*}} if %[[FOUND]] depth 64
+// CHECK: } {tile.fold = "k"}
+// CHECK-NEXT: %[[SPOILED:.*]] = device.spoiled %[[ACC]]
+// CHECK: %[[BAD:.*]] = arith.andi %[[SPOILED]]
+// CHECK-NEXT: device.send_back %[[WORK]] at %[[C]] if %[[BAD]]
+// CHECK-NEXT: }
+// CHECK-NEXT: device.release %[[C]]
+// CHECK-NEXT: device.advance %[[C]]
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: device.release %[[C]]
+// CHECK-NEXT: device.advance %[[C]]
+device.kernel @looked "sm90a" items "q" 64 of ["h"] {
+  %c0 = arith.constant 0 : i32
+  %n = device.count items
+  %blocks = device.count blocks
+  %yes = device.extent "k"
+  %map = device.tensor_map "V" bf16 dimensions [1, 0] chunks [0, 0] sizes [64, 0] box [64, 64] swizzle 128
+  %V = device.ring "V" : !device.ring<2 x [64, 64] bf16>
+  %vb = device.barriers "V" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %vc = device.cursor "V" on %vb phase 1 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      scf.if %any {
+        device.acquire %vc bytes 8192
+        device.copy %map[%c0, %point] to %V at %vc : !device.ring<2 x [64, 64] bf16>
+        device.advance %vc
+      } {tile.fold = "k"}
+    } {device.items}
+  }
+  device.consumers 1 registers 240 {
+    %acc = device.registers "acc" : !device.fragment<64 x f32>
+    %w = device.registers "w" : !device.fragment<64 x f32>
+    %p = device.registers "p" : !device.operand<64 x bf16>
+    %vc = device.cursor "V" on %vb phase 0 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      %zero = arith.sitofp %point : i32 to f32
+      device.fill %acc with %zero : !device.fragment<64 x f32>, f32
+      device.fill %w with %zero : !device.fragment<64 x f32>, f32
+      scf.if %any {
+        device.isolate %acc, %w, %V at %vc depth 64 transposed : !device.fragment<64 x f32>, !device.fragment<64 x f32>, !device.ring<2 x [64, 64] bf16>
+        device.pack %w into %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.await %vc
+        device.fence %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.multiply %acc, %p, %V at %vc depth 64 transposed accumulate : !device.fragment<64 x f32>, !device.operand<64 x bf16>, !device.ring<2 x [64, 64] bf16>
+        device.commit
+        device.wait 0 %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.release %vc
+        device.advance %vc
+      } {tile.fold = "k"}
     } {device.items}
   }
 }

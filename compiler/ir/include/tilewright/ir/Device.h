@@ -27,6 +27,9 @@ mlir::Type elementOf(mlir::Type registers);
 int64_t widthOf(mlir::Type registers);
 /// The barriers on which a cursor stands.
 BarriersOp barriersOf(mlir::Value cursor);
+/// Bytes of shared memory: the words of all slots, then the answers, four of which are read at once.
+int64_t bytesOf(MailboxOp mailbox);
+int64_t answersAt(MailboxOp mailbox);
 /// Whether a kernel is for Hopper's own instructions: bulk copies that one thread issues, and products of a warpgroup in the background. Else a
 /// warp copies for the rings, and each warp multiplies for itself.
 bool isHopper(KernelOp kernel);

@@ -59,9 +59,9 @@ def Device_BarriersType : Device_Type<"Barriers", "barriers"> {
   let assemblyFormat = "`<` $slots `>`";
 }
 def Device_MailboxType : Device_Type<"Mailbox", "mailbox"> {
-  let summary = "i32 numbers in shared memory, `slots` of them, that the producer tells the consumers";
-  let parameters = (ins "int64_t":$slots);
-  let assemblyFormat = "`<` $slots `>`";
+  let summary = "slots of i32 numbers in shared memory, `words` in each, that the producer tells the consumers";
+  let parameters = (ins "int64_t":$slots, DefaultValuedParameter<"int64_t", "1">:$words);
+  let assemblyFormat = "`<` $slots (`words` $words^)? `>`";
 }
 def Device_CursorType : Device_Type<"Cursor", "cursor"> {
   let summary = "a thread's place in a ring: a slot and the parity of the phase it waits for";

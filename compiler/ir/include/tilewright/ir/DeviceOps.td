@@ -131,9 +131,10 @@ def Device_BarriersOp : Device_Op<"barriers", [HasParent<"KernelOp">]> {
 }
 def Device_MailboxOp : Device_Op<"mailbox", [HasParent<"KernelOp">]> {
   let summary = "declares numbers in shared memory";
-  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset);
+  let description = [{ `answers`: how many warps say of each slot whether its item must be done again (`device.send_back`). }];
+  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$answers, OptionalAttr<I64Attr>:$offset);
   let results = (outs Device_MailboxType:$result);
-  let assemblyFormat = "$name (`offset` $offset^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$name (`answers` $answers^)? (`offset` $offset^)? attr-dict `:` type($result)";
 }
 
 //===--- rings -------------------------------------------------------------------------------------===//
@@ -204,15 +205,30 @@ def Device_RetireOp : Device_Op<"retire"> {
   let assemblyFormat = "$counters attr-dict `:` type($counters)";
 }
 def Device_PostOp : Device_Op<"post"> {
-  let summary = "producer: writes a number into the slot of a mailbox and fills it";
-  let arguments = (ins I32:$value, Device_MailboxType:$mailbox, Device_CursorType:$cursor);
-  let assemblyFormat = "$value `to` $mailbox `at` $cursor attr-dict `:` type($mailbox)";
+  let summary = "producer: writes the words of a mailbox's slot and fills it";
+  let arguments = (ins Variadic<I32>:$values, Device_MailboxType:$mailbox, Device_CursorType:$cursor);
+  let assemblyFormat = "$values `to` $mailbox `at` $cursor attr-dict `:` type($mailbox)";
+  let hasVerifier = 1;
 }
 def Device_ReadPostOp : Device_Op<"read_post"> {
-  let summary = "consumer: the number in the slot, for all lanes of a warp";
+  let summary = "consumer: the words in the slot, for all lanes of a warp";
+  let arguments = (ins Device_MailboxType:$mailbox, Device_CursorType:$cursor);
+  let results = (outs Variadic<I32>:$words);
+  let assemblyFormat = "$mailbox `at` $cursor attr-dict `:` type($mailbox) `->` type($words)";
+  let hasVerifier = 1;
+}
+def Device_SendBackOp : Device_Op<"send_back"> {
+  let summary = "consumer: a warp says, before it gives the slot back, whether what the slot's first word stands for must be done again";
+  let arguments = (ins Device_MailboxType:$mailbox, Device_CursorType:$cursor, I1:$again);
+  let assemblyFormat = "$mailbox `at` $cursor `if` $again attr-dict `:` type($mailbox)";
+  let hasVerifier = 1;
+}
+def Device_SentBackOp : Device_Op<"sent_back"> {
+  let summary = "producer: the first word that was posted to the slot before, if a warp has sent it back; else -1";
   let arguments = (ins Device_MailboxType:$mailbox, Device_CursorType:$cursor);
   let results = (outs I32:$result);
   let assemblyFormat = "$mailbox `at` $cursor attr-dict `:` type($mailbox)";
+  let hasVerifier = 1;
 }
 
 //===--- on the way: gone after device-distribute-tiles -----------------------------------------------===//
@@ -396,6 +412,12 @@ def Device_IsolateOp : Device_Op<"isolate"> {
     attr-dict `:` type($accumulator) `,` type($weights) `,` type($ring)
   }];
   let hasVerifier = 1;
+}
+def Device_SpoiledOp : Device_Op<"spoiled"> {
+  let summary = "whether an element of a fragment that the warp holds is NaN or infinite";
+  let arguments = (ins Device_FragmentType:$fragment);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$fragment attr-dict `:` type($fragment)";
 }
 def Device_RepeatOp : Device_Op<"repeat"> {
   let summary = "a warp computes its 16 rows of left · right once more, by itself and at once";
