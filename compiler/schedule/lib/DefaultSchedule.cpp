@@ -98,10 +98,13 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   if (!fitting.empty())
     return fitting;
   bool memory = smallest.sharedBytes > target.sharedBytesPerBlock;
+  const int whole = findTarget(target.name).sharedBytesPerBlock;   // without a limit that was asked for
   throw std::invalid_argument(fmt::format(
-      "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}; make an inner axis shorter", program.name, target.title,
+      "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}{}; make an inner axis shorter{}", program.name, target.title,
       memory ? smallest.sharedBytes : smallest.registersPerThread, memory ? "bytes of shared memory a block" : "registers a thread",
-      memory ? target.sharedBytesPerBlock : registersPerThread(target, 1)));
+      memory ? target.sharedBytesPerBlock : registersPerThread(target, 1),
+      memory && target.sharedBytesPerBlock < whole ? fmt::format(", which is the limit asked for: the GPU has {}", whole) : "",
+      memory && target.sharedBytesPerBlock < whole && smallest.sharedBytes <= whole ? fmt::format(", or the limit at least {}", smallest.sharedBytes) : ""));
 }
 
 } // namespace tw

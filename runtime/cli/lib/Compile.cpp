@@ -9,13 +9,14 @@
 #include "tilewright/kernel/Log.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/SharedLimit.h"
 #include <fmt/format.h>
 
 namespace tw::cli {
 namespace {
 
 struct Options {
-  std::string variant, target = "host", dtype = "bf16", headDim, emit = "tile", out = "-", schedule;
+  std::string variant, target = "host", dtype = "bf16", headDim, emit = "tile", out = "-", schedule, sharedLimit;
   bool noLse = false, json = false;
 };
 
@@ -53,13 +54,15 @@ std::string textOf(const Options &options, const Program &program, const Schedul
   build.extents = {{"d", dims.d}, {"e", dims.dv}};
   if (!options.schedule.empty())
     build.schedule = schedule;
+  build.sharedLimit = parseSharedLimit(options.sharedLimit);
   std::string ptx;
   Artifact artifact = compileCode(program, build, &ptx);
   return options.emit == "ptx" ? ptx : std::move(artifact.code);
 }
 
 int compileVariant(const Options &options) {
-  const Target &target = findTarget(options.target);
+  const auto limit = parseSharedLimit(options.sharedLimit);
+  const Target target = limit ? withSharedLimit(findTarget(options.target), *limit) : findTarget(options.target);
   checkChoice("--emit", options.emit, {"program", "schedule", "tile", "host", "device", "cuda", "ptx", "cubin"});
   const Program program = makeVariant(trimmed(options.variant), {.type = parseFloatType(options.dtype), .lse = !options.noLse});
   Schedule schedule;
@@ -79,6 +82,8 @@ int compileVariant(const Options &options) {
     Json json = {{"variant", options.variant}, {"target", target.name}, {"dtype", options.dtype}, {"emit", options.emit}};
     if (options.emit != "program")
       json["schedule"] = print(schedule);
+    if (limit)
+      json["shared_limit"] = *limit;
     json["text"] = text;
     text = json.dump(2) + "\n";
   }
@@ -108,6 +113,7 @@ Command compile(CLI::App &program) {
                   "ptx, cubin: what NVRTC makes of that; needs no GPU")
       ->type_name("WHAT");
   app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=64 k=64 d=128 e=128'")->type_name("TEXT");
+  app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
   app->add_flag("--no-lse", options->noLse, "leave the lse output out");
   app->add_option("-o,--out", options->out, "a file, written as a whole or not at all; - is stdout")->type_name("FILE");
   app->add_flag("--json", options->json, "the text inside JSON, beside what it was made for");

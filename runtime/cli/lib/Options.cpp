@@ -1,5 +1,6 @@
 #include "Options.h"
 #include "tilewright/kernel/Nearest.h"
+#include "tilewright/schedule/SharedLimit.h"
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -50,6 +51,10 @@ std::pair<std::string, std::string> parsePair(std::string_view option, const std
   if (equals == 0 || equals == text.npos || equals + 1 == text.size())
     throw std::invalid_argument(fmt::format("{} {}: expected {}", option, text, form));
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::optional<std::int64_t> parseSharedLimit(const std::string &text) {
+  return text.empty() ? std::nullopt : std::optional(parseBytes("--shared-limit", trimmed(text)));
 }
 
 std::string trimmed(const std::string &text) {

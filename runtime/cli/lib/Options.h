@@ -3,6 +3,7 @@
 #include "tilewright/dsl/Type.h"
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ struct Shape {
 
 /// `name=value`; throws std::invalid_argument where there is no name.
 [[nodiscard]] std::pair<std::string, std::string> parsePair(std::string_view option, const std::string &text, std::string_view form);
+
+/// `--shared-limit SIZE`; none where the text is empty.
+[[nodiscard]] std::optional<std::int64_t> parseSharedLimit(const std::string &text);
+inline constexpr const char *sharedLimitHelp = "the most shared memory that a block of a GPU may take: 49152, 48KiB; what the target has if left out";
 
 /// Holds `text` to one of `known`; throws std::invalid_argument with the nearest otherwise.
 void checkChoice(std::string_view option, const std::string &text, const std::vector<std::string> &known);

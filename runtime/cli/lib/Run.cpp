@@ -103,6 +103,7 @@ void checkTogether(const RunOptions &options) {
   };
   goesWith(!options.schedule.empty(), "--schedule", {"cpu", "gpu", "simulator"});
   goesWith(!options.target.empty(), "--target", {"gpu", "simulator"});
+  goesWith(!options.sharedLimit.empty(), "--shared-limit", {"gpu", "simulator"});
   goesWith(options.repeat.has_value(), "--repeat", {"cpu", "gpu"});
   goesWith(options.settings.has_value(), "--settings", {"simulator"});
   goesWith(options.patience.has_value(), "--patience", {"simulator"});
@@ -160,6 +161,7 @@ Command run(CLI::App &program) {
   app->add_option("--repeat", options->repeat, "how often to run; the time is the median, 3 runs if left out; on a GPU each is as many launches, queued together, as take 20 ms")->type_name("N");
   app->add_option("--nan-keys", options->nanKeys, "make K and V NaN at these keys (negative: from the end), to see that masked ones spoil nothing")->type_name("N,...");
   app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=32 k=64 d=128 e=128'")->type_name("TEXT");
+  app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
   app->add_option("--settings", options->settings, "with --on simulator: how many random orders and delays to try, by --seed, beside everything late and everything eager; 0 if left out")->type_name("N");
   app->add_option("--patience", options->patience, "with --on simulator: refuse what would take longer; 300 if left out")->type_name("SECONDS");
   app->add_option("--q", options->files.q, "queries from a .npy file [B,H,Sq,D]: f2, f4 or f8; u2 or V2 as bf16")->type_name("FILE");

@@ -14,7 +14,7 @@
 namespace tw::cli {
 
 struct RunOptions {
-  std::string variant, shape, dtype, on = "cpu", target, nanKeys, out, lse, schedule;
+  std::string variant, shape, dtype, on = "cpu", target, nanKeys, out, lse, schedule, sharedLimit;
   Files files;
   std::vector<std::string> captures, scalars;
   std::string seed;                // as given; empty: 1

@@ -22,6 +22,7 @@ BuildOptions buildOptionsOf(const Problem &problem, const RunOptions &options, c
   build.useCache = !options.noCache;
   if (!options.schedule.empty())
     build.schedule = parseSchedule(options.schedule);
+  build.sharedLimit = parseSharedLimit(options.sharedLimit);
   return build;
 }
 

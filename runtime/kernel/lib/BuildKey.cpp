@@ -7,6 +7,7 @@
 #include "tilewright/kernel/Nearest.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/SharedLimit.h"
 #include "tilewright/templates/Templates.h"
 #include "tilewright/schedule/Target.h"
 #include <algorithm>
@@ -87,13 +88,21 @@ cache::Digest keyOf(const KeyParts &parts) {
   hasher.field("tilewright kernel 1").field(parts.program).field(parts.schedule).field(parts.target).field(parts.processor).field(parts.compiler);
   for (const auto &[name, length] : parts.inner)
     hasher.field(name).field(std::to_string(length));
+  hasher.field(std::to_string(parts.sharedLimit));
   return hasher.finish();
 }
 
+Target targetOf(const Request &request) {
+  const Target &target = findTarget(request.target);
+  return request.sharedLimit ? withSharedLimit(target, request.sharedLimit) : target;
+}
+
 Request complete(const Program &program, const BuildOptions &options, Assembly assembly) {
-  const Target &target = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
+  const Target &whole = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
+  const Target target = options.sharedLimit ? withSharedLimit(whole, *options.sharedLimit) : whole;
   verify(program);
   Request request;
+  request.sharedLimit = target.sharedBytesPerBlock < whole.sharedBytesPerBlock ? target.sharedBytesPerBlock : 0;
   const Roles roles = rolesOf(program, options.schedule ? options.schedule->block : std::string());
   request.inner = innerOf(program, roles, options);
   checkRequirements(program, request.inner);
@@ -112,7 +121,7 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   request.scheduleText = print(request.schedule);
   request.target = target.name;
   const std::string assembler = assembly == Assembly::none ? "text" : target.isHost() ? processor() : deviceAssembler(program, request.schedule, target);
-  request.key = keyOf({print(program), request.scheduleText + (request.others.empty() ? "" : " or another"), target.name, assembler, compilerDigest(), request.inner});
+  request.key = keyOf({print(program), request.scheduleText + (request.others.empty() ? "" : " or another"), target.name, assembler, compilerDigest(), request.inner, request.sharedLimit});
   return request;
 }
 
@@ -121,6 +130,7 @@ std::string quickKey(const Program &program, const BuildOptions &options) {
   bytes.reserve(4096);
   appendField(bytes, options.target);
   appendField(bytes, options.schedule ? print(*options.schedule) : "");
+  appendField(bytes, options.sharedLimit ? std::to_string(*options.sharedLimit) : "");
   appendField(bytes, std::to_string(options.extents.size()));
   for (const auto &[name, length] : options.extents) {
     appendField(bytes, name);

@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/cache/Digest.h"
 #include "tilewright/kernel/Kernel.h"
+#include "tilewright/schedule/Target.h"
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@ namespace tw {
 /// A build with nothing left open.
 struct Request {
   std::string target;
+  std::int64_t sharedLimit = 0;                // bytes of a block, where fewer are allowed than the target has; else 0
   Schedule schedule;
   std::string scheduleText;
   std::vector<Schedule> others;                // where none was asked for: what to try in turn where the assembler's code would be slow
@@ -26,11 +28,15 @@ struct KeyParts {
   std::string processor;   // name and features; of a GPU's kernel: what assembles it, and the templates
   std::string compiler;    // its digest
   std::map<std::string, std::int64_t> inner;
+  std::int64_t sharedLimit = 0;
 };
 [[nodiscard]] cache::Digest keyOf(const KeyParts &parts);
 
 /// What becomes machine code of a kernel. A GPU's text needs none, so no NVRTC is looked for.
 enum class Assembly { ofTarget, none };
+
+/// The target as the request's limit leaves it.
+[[nodiscard]] Target targetOf(const Request &request);
 
 /// Checks the program and the options, chooses the schedule where none is given, and makes the key. Throws as build() does.
 [[nodiscard]] Request complete(const Program &program, const BuildOptions &options, Assembly assembly = Assembly::ofTarget);

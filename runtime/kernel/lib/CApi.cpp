@@ -4,6 +4,7 @@
 #include "tilewright/kernel/C.h"
 #include "tilewright/kernel/Kernel.h"
 #include "tilewright/kernel/Nearest.h"
+#include "tilewright/schedule/SharedLimit.h"
 #include <charconv>
 #include <fmt/format.h>
 #include <new>
@@ -100,7 +101,7 @@ BuildOptions parseOptions(const char *target, const char *text, bool *lse) {
   BuildOptions options;
   if (target)
     options.target = target;
-  std::vector<std::string> known = {"cache", "schedule"};
+  std::vector<std::string> known = {"cache", "schedule", "shared-limit"};
   if (lse)
     known.push_back("lse");
   for (std::string_view entry : partsOf(text ? text : "", ";")) {
@@ -109,6 +110,8 @@ BuildOptions parseOptions(const char *target, const char *text, bool *lse) {
       options.useCache = onOrOff(name, value);
     else if (name == "schedule")
       options.schedule = parseSchedule(value);
+    else if (name == "shared-limit")
+      options.sharedLimit = parseBytes("options: shared-limit", value);
     else if (lse && name == "lse")
       *lse = onOrOff(name, value);
     else

@@ -25,7 +25,7 @@ Artifact compileWith(const Schedule &schedule, const Program &program, const Req
         sink(stage);
     };
   options.onRemark = remarkLog(program.name, request.target);
-  const Target &target = findTarget(request.target);
+  const Target target = targetOf(request);
   const auto start = Clock::now();
   Artifact artifact = target.isHost() ? compileHost(program, schedule, options) : compileDevice(program, schedule, target, options);
   CompileTimes times{secondsSince(start)};

@@ -50,6 +50,10 @@ TEST_CASE("compile emits each stage, to stdout or to a file") {
   CHECK_THAT(ran("compile causal --head-dim 64 --emit host").out, Catch::Contains("vector<") && !Catch::Contains("tile.dot"));
   CHECK_THAT(ran("compile causal --head-dim 192,128 --emit schedule --target rtx4090").out, Catch::StartsWith("block=q d=192 e=128 "));
   CHECK_THAT(ran("compile causal --head-dim 8 --emit tile --schedule 'block=q q=24 k=40 d=8 e=8'").out, Catch::Contains("\"q\", block, 24") && Catch::Contains("\"k\", fold, 40"));
+  CHECK_THAT(ran("compile causal --head-dim 128 --emit schedule --target rtx4090 --shared-limit 48KiB").out, Catch::Contains("k=16 q=128 warpgroups=2 stages=1 "));
+  CHECK(json::parse(ran("compile causal --head-dim 64 --emit schedule --target h200 --shared-limit 48KiB --json").out)["shared_limit"] == 49152);
+  CHECK_THAT(ran("compile causal --head-dim 64 --target h200 --emit device --shared-limit 40KiB --schedule 'block=q q=128 k=64 d=64 e=64'").err,
+             Catch::Contains("bytes of shared memory, a block has 40960; make the schedule's tiles smaller or its stages fewer"));
   Folder folder;
   CHECK(ran(fmt::format("compile gemma2 --emit program -o {}", folder / "p.txt")).status == 0);
   CHECK(folder.read("p.txt") == ran("compile gemma2 --emit program").out);

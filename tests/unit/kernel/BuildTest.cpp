@@ -146,6 +146,7 @@ TEST_CASE("edge row 103: everything that code depends on is in the key, times ar
   CHECK(changed([](KeyParts &p) { p.processor += "x"; }));
   CHECK(changed([](KeyParts &p) { p.compiler += "x"; }));
   CHECK(changed([](KeyParts &p) { p.inner["d"] = 16; }));
+  CHECK(changed([](KeyParts &p) { p.sharedLimit = 49152; }));
   CHECK(changed([](KeyParts &p) { std::swap(p.program, p.schedule); }));
 }
 

@@ -141,13 +141,16 @@ static void test_refusals(void) {
   CHECK_ERROR(tilewright_build("plain", "float", D, D, NULL, NULL, &kernel), TILEWRIGHT_BAD_OPTIONS, "type is 'float', expected f16, bf16, f32, f64, i32, i64 or bool");
   CHECK_ERROR(tilewright_build("plain", "f32", 7, D, NULL, NULL, &kernel), TILEWRIGHT_BAD_OPTIONS, "multiple");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, "h201", NULL, &kernel), TILEWRIGHT_BAD_OPTIONS, "h200");
-  CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "cahce=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'cahce' is none; did you mean 'cache'?; they are cache, schedule, lse");
+  CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "cahce=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'cahce' is none; did you mean 'cache'?; they are cache, schedule, shared-limit, lse");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "lse=maybe", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: lse=maybe, expected on or off");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "lse", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'lse' is not of the form name=value");
+  CHECK_ERROR(tilewright_build("plain", "bf16", D, D, "l4", "shared-limit=48k", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: shared-limit '48k': expected a number of bytes from 1, such as 49152 or 48KiB");
+  CHECK_ERROR(tilewright_build("plain", "bf16", 256, 256, "l4", "shared-limit=48KiB", &kernel), TILEWRIGHT_BAD_OPTIONS, "there are 49152, which is the limit asked for");
+  CHECK_ERROR(tilewright_build("plain", "f32", D, D, "host", "shared-limit=48KiB", &kernel), TILEWRIGHT_BAD_OPTIONS, "goes with a GPU");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, NULL, NULL), TILEWRIGHT_BAD_OPTIONS, "kernel is NULL");
   CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, NULL, &kernel), TILEWRIGHT_BAD_PROGRAM, "<program>:1");
   CHECK_ERROR(tilewright_build_program("nonsense", "d=x", NULL, NULL, &kernel), TILEWRIGHT_BAD_OPTIONS, "extents: d=x, expected a whole number");
-  CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, "lse=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'lse' is none; they are cache, schedule");
+  CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, "lse=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'lse' is none; they are cache, schedule, shared-limit");
   CHECK(strcmp(tilewright_describe(NULL), "") == 0);
   tilewright_release(NULL);
 }

@@ -51,6 +51,7 @@ typedef struct tilewright_arguments {
      lse=off         do not store lse
      cache=off       neither read nor write the cache file
      schedule=TEXT   in place of the default one: schedule=block=q q=64 k=64 d=128 e=128
+     shared-limit=48KiB   the most shared memory that a block of a GPU may take, in bytes, KiB or MiB; what the target has if left out
    On success *kernel is to be released by tilewright_release. */
 tilewright_status tilewright_build(const char *variant, const char *type, int64_t head_dim, int64_t head_dim_v, const char *target, const char *options, tilewright_kernel **kernel);
 

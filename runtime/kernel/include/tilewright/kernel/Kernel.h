@@ -60,6 +60,9 @@ struct BuildOptions {
   /// all other lengths are given at launch.
   std::map<std::string, std::int64_t> extents;
   std::optional<Schedule> schedule;        // none: the default one for the target
+  /// The most shared memory, in bytes, that a block of a GPU may take: the default schedule fits itself into it, a given one is held to it.
+  /// None: what the target has. More than that changes nothing.
+  std::optional<std::int64_t> sharedLimit;
   bool useCache = true;                    // the file cache; kernels of this process are found in either case
 };
 
