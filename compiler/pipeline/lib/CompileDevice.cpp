@@ -6,6 +6,7 @@
 #include "tilewright/emit/EmitCuda.h"
 #include "tilewright/ir/Device.h"
 #include "tilewright/lowering/Passes.h"
+#include <cassert>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -81,6 +82,7 @@ Artifact compileDevice(const Program &program, const Schedule &schedule, const T
   artifact.heaviestLast = compilation.heaviestLast();
   compilation.run(devicePhases(schedule, target));
   auto kernels = compilation.module->getOps<device::KernelOp>();
+  assert(llvm::hasSingleElement(kernels));   // a launch runs one
   auto text = emitCuda(*kernels.begin());
   if (failed(text))
     compilation.refusals.raise("program '" + program.name + "' has no CUDA text");

@@ -81,7 +81,7 @@ int compileVariant(const Options &options) {
   if (options.json) {
     Json json = {{"variant", options.variant}, {"target", target.name}, {"dtype", options.dtype}, {"emit", options.emit}};
     if (options.emit != "program")
-      json["schedule"] = print(schedule);
+      json.update({{"schedule", print(schedule)}, {"kernels_per_launch", kernelsPerLaunch}});
     if (limit)
       json["shared_limit"] = *limit;
     json["text"] = text;

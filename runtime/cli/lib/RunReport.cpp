@@ -102,7 +102,7 @@ Json toJson(const Problem &problem, const Report &report, const Verdict &verdict
   if (!report.target.empty()) {
     json["target"] = report.target;
     json["schedule"] = print(report.schedule);
-    json["build"] = {{"kernel", report.origin}, {"seconds", report.buildSeconds}};
+    json["build"] = {{"kernel", report.origin}, {"seconds", report.buildSeconds}, {"kernels_per_launch", kernelsPerLaunch}};
   }
   if (!report.gpu.empty()) {
     json["gpu"] = report.gpu;
@@ -129,7 +129,7 @@ std::string toText(const Problem &problem, const Report &report, const Verdict &
   const Shape &s = problem.shape;
   std::string text = fmt::format("{} {} on {}: B {}, H {}, Hkv {}, Sq {}, Skv {}, D {}, Dv {}\n", problem.variant, name(problem.type), options.on, s.b, s.h, s.hkv, s.sq, s.skv, s.d, s.dv);
   if (!report.target.empty())
-    text += fmt::format("kernel    {}{} in {:.1f} ms; {}\n", report.origin, report.target == "host" ? "" : " for " + report.target, report.buildSeconds * 1e3, print(report.schedule));
+    text += fmt::format("kernel    {}{} in {:.1f} ms; {} a launch; {}\n", report.origin, report.target == "host" ? "" : " for " + report.target, report.buildSeconds * 1e3, kernelsPerLaunch, print(report.schedule));
   text += timeLine(problem, report, options);
   for (const SimulatedSetting &setting : report.settings)
     text += toText(setting);

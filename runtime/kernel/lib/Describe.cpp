@@ -30,6 +30,7 @@ std::string Kernel::describe() const {
   else
     out += fmt::format("entry {}\n  resources {} threads a block, {} registers a thread, {} bytes spilled, {} bytes of shared memory a block\n", a.entry, a.launch.threads, a.resources.registers,
                        a.resources.spillBytes, a.launch.sharedBytes + a.resources.staticSharedBytes);
+  out += fmt::format("  launch    {} kernel\n", kernelsPerLaunch);
   for (const Parameter &p : a.parameters)
     if (p.kind == Parameter::Kind::tensor)
       out += fmt::format("  {:<9} {} {}[{}]\n", p.stored ? "stores" : "loads", p.name, p.type, p.rank);

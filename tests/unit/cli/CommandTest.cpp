@@ -52,6 +52,7 @@ TEST_CASE("compile emits each stage, to stdout or to a file") {
   CHECK_THAT(ran("compile causal --head-dim 8 --emit tile --schedule 'block=q q=24 k=40 d=8 e=8'").out, Catch::Contains("\"q\", block, 24") && Catch::Contains("\"k\", fold, 40"));
   CHECK_THAT(ran("compile causal --head-dim 128 --emit schedule --target rtx4090 --shared-limit 48KiB").out, Catch::Contains("k=16 q=128 warpgroups=2 stages=1 "));
   CHECK(json::parse(ran("compile causal --head-dim 64 --emit schedule --target h200 --shared-limit 48KiB --json").out)["shared_limit"] == 49152);
+  CHECK(json::parse(ran("compile causal --head-dim 64 --emit schedule --target h200 --json").out)["kernels_per_launch"] == 1);
   CHECK_THAT(ran("compile causal --head-dim 64 --target h200 --emit device --shared-limit 40KiB --schedule 'block=q q=128 k=64 d=64 e=64'").err,
              Catch::Contains("bytes of shared memory, a block has 40960; make the schedule's tiles smaller or its stages fewer"));
   Folder folder;
@@ -64,12 +65,13 @@ TEST_CASE("run checks and reports") {
   Ran r = ran("run causal --shape 1,2,1,20,30,16 --check");
   CHECK(r.err == "");
   CHECK(r.status == 0);
-  CHECK_THAT(r.out, Catch::Contains("O         right") && Catch::Contains("lse       right") && Catch::Contains("GFLOP/s") && Catch::Contains("compiled in"));
+  CHECK_THAT(r.out, Catch::Contains("O         right") && Catch::Contains("lse       right") && Catch::Contains("GFLOP/s") && Catch::Contains("compiled in") && Catch::Contains(" ms; 1 a launch; block="));
   json report = json::parse(ran("run causal --shape 1,2,1,20,30,16 --check --json --dtype f32 --repeat 1").out);
   CHECK(report["check"]["O"]["right"] == true);
   CHECK(report["check"]["O"]["max_error"] < 1e-5);
   CHECK(report["kept_pairs"] == 2 * (20 * 21 / 2 + 20 * 10));   // row i keeps i + 11 keys
   CHECK(report["build"]["kernel"] == "compiled");
+  CHECK(report["build"]["kernels_per_launch"] == 1);
   CHECK(ran("run causal --shape 1,2,1,20,30,16 --check --on evaluate").status == 0);
 }
 

@@ -245,7 +245,7 @@ TEST_CASE("what cannot be built is refused before compiling") {
 
 TEST_CASE("a kernel describes itself") {
   const std::string text = build(makeVariant("causal", {Type::bf16, true}), withDims(8, 16)).describe();
-  for (const char *line : {"kernel causal\n", "  target    host\n", "  schedule  block=q ", "  loads     Q bf16[4]\n", "  stores    O bf16[4]\n", "  stores    lse f32[3]\n",
+  for (const char *line : {"kernel causal\n", "  target    host\n", "  schedule  block=q ", "  launch    1 kernel\n", "  loads     Q bf16[4]\n", "  stores    O bf16[4]\n", "  stores    lse f32[3]\n",
                            "  axis      b free: dimension 0 of O, dimension 0 of Q", "  axis      d inner, 8 wide, 8 long: dimension 3 of Q", "  axis      e inner, 16 wide, 16 long"})
     CHECK_THAT(text, Catch::Contains(line));
 }

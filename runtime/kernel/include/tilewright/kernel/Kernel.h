@@ -66,6 +66,10 @@ struct BuildOptions {
   bool useCache = true;                    // the file cache; kernels of this process are found in either case
 };
 
+/// How many kernels of the processor a launch runs: one, whatever the program, its schedule and the lengths. On a GPU the workspace's
+/// counters are zeroed before it, unless it is promised that they are.
+inline constexpr int kernelsPerLaunch = 1;
+
 /// A kernel, ready to launch. Copies share it; any number of threads may launch it at once, each with its own workspace.
 class Kernel {
 public:
