@@ -31,7 +31,7 @@ int listTargets(bool json) {
   Json list = Json::array();
   for (const Target &t : targets()) {
     list.push_back({{"name", t.name}, {"title", t.title}, {"arch", t.arch}, {"multiprocessors", t.sms}, {"shared_bytes_per_block", t.sharedBytesPerBlock}, {"registers_per_multiprocessor", t.registersPerSM},
-                    {"l2_bytes", t.l2Bytes}, {"dram_bytes", t.dramBytes}, {"dram_bytes_per_second", t.dramBytesPerSecond}, {"runs_here", t.isHost() || runsHere(t)}});
+                    {"l2_bytes", t.l2Bytes}, {"dram_bytes", t.dramBytes}, {"dram_bytes_per_second", t.dramBytesPerSecond}, {"clock_hz", t.clockHz}, {"tensor_flops_f16", t.tensorFlopsF16}, {"runs_here", t.isHost() || runsHere(t)}});
     if (!json)
       printText((list.size() > 1 ? "\n" : "") + describe(t) + fmt::format("  {:<15}{}\n", "kernels", t.isHost() || runsHere(t) ? "can be built, and run here" : "can be built, and run in the simulator"));
   }
