@@ -15,6 +15,7 @@ Exit status 1 where the default kernel is wrong. Needs torch with CUDA.
 import argparse
 import json
 import random
+import re
 import statistics
 import sys
 from pathlib import Path
@@ -96,8 +97,10 @@ class Gpu:
         return start.elapsed_time(end) * 1e-3 / times, cycles / times if cycles else None
 
 
-def first_line(error):
-    return (str(error).strip().splitlines() or ["no reason given"])[0]
+def reason(error):
+    """In one line, without the schedule, which is known."""
+    text = re.sub(r"[;.,]? [Tt]he schedule: block=\S+( \w+=\S+)*", "", " ".join(str(error).split())) or "no reason given"
+    return text if len(text) <= 300 else text[:299] + "…"
 
 
 def prepare(library, gpu, args):
@@ -128,7 +131,7 @@ def prepare(library, gpu, args):
                 raise RuntimeError(f"WRONG: off by {row['difference']:.3g} from the default kernel")
             row["launch"] = launch
         except RuntimeError as refusal:
-            row["refused"] = first_line(refusal)
+            row["refused"] = reason(refusal)
     return described, rows
 
 

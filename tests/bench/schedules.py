@@ -36,8 +36,8 @@ class Description:
 
 
 def changes(schedule, block, fold, folds=()):
-    """(name, schedule) of every schedule that differs from `schedule` in one thing. A block has as many rows as its warpgroups multiply, so that
-    these change together; and its rows alone, to see what is said of that. `folds` are further widths along the fold."""
+    """(name, schedule) of every schedule that differs from `schedule` in one thing. A block has as many rows as its warpgroups multiply, so
+    that these change together. `folds` are further widths along the fold."""
     out = []
 
     def add(**fields):
@@ -46,9 +46,7 @@ def changes(schedule, block, fold, folds=()):
         if changed != schedule and all(name != other for other, _ in out):
             out.append((name, changed))
 
-    for rows in (schedule[block] // 2, schedule[block] * 2):
-        add(**{block: rows})
-    for warpgroups in (1, 2, 3):
+    for warpgroups in (1, 2, 3, 4):
         add(**{"warpgroups": warpgroups, block: ROWS_OF_A_WARPGROUP * warpgroups})
     width = schedule[fold]
     for other in sorted({width // 2, width - 16, width + 16, width * 2, *folds}):
