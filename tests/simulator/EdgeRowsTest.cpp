@@ -267,6 +267,30 @@ TEST_CASE("edge row 51: offsets past 2^31 elements") {
   CHECK(maps.size() + strides >= 5);
 }
 
+// What a user gives in f32, and sums of products, keep all of f32's bits: slopes whose last bits TF32 has not are off by 0.01 in a score 100 keys away.
+TEST_CASE("edge row 92: what is f32 in a kernel is never rounded to TF32") {
+  for (const char *name : {"h200", "h200-sm80"}) {
+    const Target &target = findTarget(name);
+    for (const Variant &each : gallery())
+      for (Type type : {Type::bf16, Type::f16}) {
+        const Program program = makeVariant(each.name, {.type = type});
+        INFO(each.name << " for " << name);
+        CHECK(compileDevice(program, defaultSchedule(program, target, {{"d", 64}, {"e", 64}}), target).source.find("tf32") == std::string::npos);
+      }
+    const Lengths n{1, 2, 1, 150, 150, 64, 64};
+    Evaluation inputs = randomInputs(n, Type::f16);
+    inputs.tensors["slopes"] = {{2}, {roundTo(1 / 3.0, Type::f32), roundTo(1 / 12.0, Type::f32)}};
+    INFO("alibi for " << name);
+    const Compiled kernel(makeVariant("alibi", {.type = Type::f16}), Type::f16, 64, 64, target);
+    const auto outputs = right(kernel, n, inputs, 50);
+    Evaluation rounded = inputs;
+    rounded.tensors["slopes"].data = {0x1.554p-2, 0x1.554p-4};   // in TF32
+    rounded.tensors["O"] = zeros({1, 2, 150, 64});
+    rounded.tensors["lse"] = zeros({1, 2, 150});
+    CHECK_FALSE(compare(outputs.at("lse"), evaluate(kernel.program, rounded).at("lse"), roundingOf(Type::f32, 8, double(n.skv + n.d), 50)).ok);
+  }
+}
+
 TEST_CASE("edge row 107: an error in a kernel's text is shown with its line and the kernel's name") {
   if (!cuda::nvrtcAbsence().empty()) {
     WARN("skipped: " << cuda::nvrtcAbsence());

@@ -45,6 +45,16 @@ TEST_CASE("tensors that tensor cores do not multiply are refused where the varia
   }
 }
 
+// A GPU would multiply f32 only as TF32, which nobody asked for.
+TEST_CASE("edge row 92: no GPU is given f32 to multiply as TF32") {
+  for (const Target &target : targets())
+    if (!target.isHost())
+      for (Type type : {Type::f32, Type::f64}) {
+        INFO(name(type) << " for " << target.name);
+        CHECK_THROWS_AS(compileFor(target.name.c_str(), variant(type)), ProgramError);
+      }
+}
+
 TEST_CASE("a gather is refused on a GPU") {
   const Tensor rel("rel", Type::f32, 2);
   Attention attention = variant(Type::bf16);

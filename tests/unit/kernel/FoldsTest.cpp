@@ -156,6 +156,33 @@ TEST_CASE("edge row 91: several loops over one set of buffers, of every width") 
   CHECK(loops == 2);
 }
 
+/// The array as TF32 would hold it: f32 with 10 bits behind the point.
+Array inTf32(Array array) {
+  for (double &x : array.data) {
+    int exponent = 0;
+    const double fraction = std::frexp(x, &exponent);
+    x = std::ldexp(std::nearbyint(std::ldexp(fraction, 11)), exponent - 11);
+  }
+  return array;
+}
+
+TEST_CASE("edge row 92: f32 is multiplied as f32, not as TF32") {
+  const Program program = makeVariant("causal", {.type = Type::f32});
+  const Lengths n{1, 2, 1, 33, 70, 64, 64};
+  const Evaluation inputs = randomInputs(n, Type::f32);
+  const Tolerance tolerance = roundingOf(Type::f32, 4, double(n.skv + n.d), 8);
+  right(program, inputs, outputs(n), made({{"d", n.d}, {"e", n.dv}}), tolerance);
+  // The tolerance tells them apart.
+  Evaluation exact = inputs, rounded = inputs;
+  for (auto &[name, array] : rounded.tensors)
+    array = inTf32(array);
+  for (const auto &[name, shape] : outputs(n))
+    exact.tensors[name] = rounded.tensors[name] = zeros(shape);
+  const auto expected = evaluate(program, exact), other = evaluate(program, rounded);
+  for (const char *name : {"O", "lse"})
+    CHECK_FALSE(compare(other.at(name), expected.at(name), tolerance).ok);
+}
+
 TEST_CASE("a schedule that cannot be is refused") {
   Program program = makeVariant("causal", {.type = Type::f32});
   auto built = [&](auto change) {
