@@ -231,14 +231,16 @@ private:
     // Without an item there is nothing to do again, and no answer is read.
     OpBuilder inside = OpBuilder::atBlockEnd(present.thenBlock());
     takeBody(*present.thenBlock(), consumed, consumedBy, item, arguments.drop_front());
-    Value spoiled;
+    SmallVector<Value> found;
     for (auto [fold, accumulator] : looks->accumulators) {
       OpBuilder behind(fold);
       behind.setInsertionPointAfter(fold);
-      Value found = device::SpoiledOp::create(behind, loc, behind.getI1Type(), accumulator);
-      spoiled = spoiled ? Value(arith::OrIOp::create(behind, loc, spoiled, found)) : found;
+      found.push_back(device::SpoiledOp::create(behind, loc, behind.getI1Type(), accumulator));
     }
     inside.setInsertionPointToEnd(present.thenBlock());
+    Value spoiled = found.front();
+    for (Value other : ArrayRef(found).drop_front())
+      spoiled = arith::OrIOp::create(inside, loc, spoiled, other);
     Value again = arith::AndIOp::create(inside, loc, spoiled, arith::XOrIOp::create(inside, loc, careful, arith::ConstantOp::create(inside, loc, inside.getBoolAttr(true))));
     device::SendBackOp::create(inside, loc, mailbox, place, again);
     scf::YieldOp::create(inside, loc);

@@ -63,6 +63,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) products(const __grid_const
   wgmma_ss<BF16, 8, 0, 0>(d, a, b, 0); wgmma_ss<F16, 256, 1, 1>(e, a, b, 0); wgmma_rs<F16, 64, 1>(f, r[0], r[1], r[2], r[3], b, 0);
   wgmma_commit(); wgmma_wait<0>();
   pin(d); pin(e); pin(f); pin(r);
+  if (zero_times(f) != 0.f) return;
   if (scan<BF16, 64, 1>(shared, 0, threadIdx.x >> 5, threadIdx.x & 31) || scan<F16, 64, 1>(shared, 0, threadIdx.x >> 5, threadIdx.x & 31)) return;
   isolate<BF16, true, 64, 1, 2, false>(f, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
   isolate<F16, false, 64, 1, 2, true>(f, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);

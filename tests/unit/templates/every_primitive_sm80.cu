@@ -49,6 +49,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) products(const __grid_const
   float e[32], f[32];
 #pragma unroll
   for (int i = 0; i < 32; i++) e[i] = f[i] = p.f[i];
+  if (zero_times(f) != 0.f) return;
   if (scan<BF16, 64, 1>(shared, 0, threadIdx.x >> 5, threadIdx.x & 31) || scan<F16, 64, 1>(shared, 0, threadIdx.x >> 5, threadIdx.x & 31)) return;
   isolate<BF16, true, 64, 1, 2, false>(e, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
   isolate<F16, false, 64, 1, 2, true>(f, e, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
