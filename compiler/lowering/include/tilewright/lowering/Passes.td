@@ -63,7 +63,8 @@ def TakeTurns : Pass<"device-take-turns", "::mlir::ModuleOp"> {
 def DrawItems : Pass<"device-draw-items", "::mlir::ModuleOp"> {
   let summary = "let blocks draw their items from a counter instead of taking every grid-size-th one";
   let description = [{
-    The producer draws and tells the consumers through a mailbox of two slots.
+    The producer draws, decodes and tells the consumers through a mailbox. Where the consumers isolate, they do so only for items that they have sent back
+    because an accumulator was not finite at the end.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
