@@ -272,6 +272,35 @@ TEST_CASE("vectors along the fold axis in the simulator") {
   right({biased, {{"d", 64}}, inputs, {{"L", {150}}}, roundingOf(Type::f32, 64, 264), "v=32"});
 }
 
+namespace {
+
+/// Attention over one batch with tensors of its own: `write` adds steps to it.
+Case withCaptures(const char *name, std::int64_t heads, std::int64_t queries, std::int64_t keys, std::map<std::string, Array> captures, const std::function<void(Attention &)> &write) {
+  Attention program(name, Tensor("Q", Type::bf16, 4), Tensor("K", Type::bf16, 4), Tensor("V", Type::bf16, 4), Tensor("O", Type::f32, 4));
+  write(program);
+  Case c = variant("plain", {1, heads, heads, queries, keys, 64, 64}, Type::bf16, "k=32");
+  c.program = program.program();
+  c.stored = {{"O", {1, heads, queries, 64}}};
+  for (auto &[tensor, values] : captures)
+    c.inputs.tensors[tensor] = values;
+  return c;
+}
+
+}   // namespace
+
+TEST_CASE("partial tiles on both sides of the full ones, the same for all rows, in the simulator") {
+  // Tiles of stage 1 follow by one step, also from the loop over the partial tiles into that over the full ones.
+  for (const char *target : {"h200", "a100"})
+    for (const std::string schedule : {"k=32 overlap=yes", "k=32 overlap=yes stages=1", "k=32 overlap=no"})
+      for (std::int64_t keys : {20, 64, 100, 160}) {
+        if (schedule.ends_with("stages=1") && target != std::string("h200"))
+          continue;      // refused there
+        Case c = withCaptures("all_but_the_first", 2, 70, keys, {}, [](Attention &a) { a.mask([](const At &at) { return at.key >= 3; }); });
+        c.schedule = schedule;
+        right(onTarget(c, target));
+      }
+}
+
 TEST_CASE("scores that read by key in the simulator") {
   // Two vectors along the fold axis, read in every way of a step: where its votes hold, where they fail, and in the steps that a mask cuts.
   // Not bounded: no mask tells which tiles it leaves.

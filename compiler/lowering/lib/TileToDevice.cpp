@@ -67,6 +67,7 @@ private:
   SmallVector<Group> groups;
   DenseMap<Operation *, unsigned> ringOf;           // by load
   bool follows = false;                             // the producer copies tiles of stage 1 one step late
+  SmallVector<std::pair<unsigned, unsigned>> varying;   // of tiles that follow: ring, and a dimension of its tensor along which steps differ
 
   LogicalResult check();
   void declareRings();
@@ -89,11 +90,14 @@ private:
   void makeProducer();
   /// `outer`: the block of the item's own tiles, which its first step needs; null where this is that block.
   void produce(Role &role, Block &block, Block *outer);
-  void produceLoop(Role &role, scf::ForOp loop);
-  /// Copies of the loads of a block that belong to `moments`.
-  void copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which);
-  /// Like copyTiles of stage 1, at the place of the loop where the induction variable is `at`.
-  void copyFollowing(Role &role, scf::ForOp loop, Value at);
+  /// `before`: the places of the step before it, of tiles that follow. Returns those of the last step.
+  SmallVector<Value> produceLoop(Role &role, scf::ForOp loop, ArrayRef<Value> before);
+  /// Copies of the loads of a block; `places` are in place of what `varying` names.
+  void copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places = {});
+  void findVarying(Block &first);
+  tile::LoadOp loadIn(Block &step, unsigned ring);
+  /// Where this step's tiles that follow lie, as `varying` names it.
+  SmallVector<Value> placesIn(Role &role, Block &step);
 
   LogicalResult makeConsumers();
   void consume(Role &role, Block &block);
@@ -232,7 +236,7 @@ void Outline::makeCursors(Role &role, int64_t phase) {
 
 //===--- the producer ------------------------------------------------------------------------------===//
 
-void Outline::copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which) {
+void Outline::copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places) {
   OpBuilder &b = role.builder;
   DenseSet<unsigned> armed;
   for (Operation &op : block) {
@@ -245,7 +249,10 @@ void Outline::copyTiles(Role &role, Block &block, bool ofFold, llvm::function_re
     Value cursor = role.cursors[ring.group];
     if (armed.insert(ring.group).second)
       device::AcquireOp::create(b, load.getLoc(), cursor, b.getI64IntegerAttr(groups[ring.group].bytes));
-    auto offset = [&](int64_t m) { return role.mapping.lookup(load.getOffsets()[unsigned(m)]); };
+    auto offset = [&](int64_t m) {
+      const auto *place = llvm::find(varying, std::pair(ringOf[load], unsigned(m)));
+      return places.empty() || place == varying.end() ? role.mapping.lookup(load.getOffsets()[unsigned(m)]) : places[std::size_t(place - varying.begin())];
+    };
     auto map = ring.map.getDefiningOp<device::TensorMapOp>();
     int64_t copies = ring.tile->isVector() || ring.tile->columnLength ? 1 : cast<device::RingType>(ring.ring.getType()).chunks();
     for (int64_t chunk = 0; chunk < copies; ++chunk) {
@@ -262,18 +269,37 @@ void Outline::copyTiles(Role &role, Block &block, bool ofFold, llvm::function_re
       device::AdvanceOp::create(b, function.getLoc(), cursor);
 }
 
-void Outline::copyFollowing(Role &role, scf::ForOp loop, Value at) {
-  Role other{role.builder, role.mapping, role.cursors};
-  other.mapping.map(loop.getInductionVar(), at);
-  for (Operation &op : loop.getBody()->without_terminator())
-    if (isScalar(op) && (!isa<tile::LoadOp>(op) || !ringOf.contains(&op)))
-      copyScalar(other, op);
-  copyTiles(other, *loop.getBody(), true, [&](const SharedTile &tile) { return tile.first == Moment::dots1; });
+bool comesLate(const SharedTile &tile) { return tile.first == Moment::dots1; }
+
+tile::LoadOp Outline::loadIn(Block &step, unsigned ring) {
+  for (auto load : step.getOps<tile::LoadOp>())
+    if (auto found = ringOf.find(load); found != ringOf.end() && found->second == ring)
+      return load;
+  return {};
 }
 
-void Outline::produceLoop(Role &role, scf::ForOp loop) {
+/// Steps visit tiles in an order that is their loops' own, so what was visited before is remembered, not computed.
+void Outline::findVarying(Block &first) {
+  for (auto [ring, declared] : llvm::enumerate(rings)) {
+    tile::LoadOp load = declared.tile->ofFold && comesLate(*declared.tile) ? loadIn(first, unsigned(ring)) : tile::LoadOp();
+    if (!load)
+      continue;
+    for (unsigned m = 0; m < load.getOffsets().size(); ++m)
+      if (llvm::any_of(declared.tile->loads, [&](tile::LoadOp other) { return other.getOffsets()[m] != load.getOffsets()[m]; }))
+        varying.push_back({unsigned(ring), m});
+  }
+}
+
+SmallVector<Value> Outline::placesIn(Role &role, Block &step) {
+  SmallVector<Value> places;
+  for (auto [ring, m] : varying)
+    places.push_back(role.mapping.lookup(loadIn(step, ring).getOffsets()[m]));
+  return places;
+}
+
+SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, ArrayRef<Value> before) {
   OpBuilder &b = role.builder;
-  auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()));
+  auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()), before);
   copy->setAttr(foldAxisAttr, loop->getAttr(foldAxisAttr));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(copy.getBody());
@@ -281,17 +307,18 @@ void Outline::produceLoop(Role &role, scf::ForOp loop) {
   for (Operation &op : loop.getBody()->without_terminator())
     if (isScalar(op) && !ringOf.contains(&op))
       copyScalar(role, op);
-  if (!follows) {
-    copyTiles(role, *loop.getBody(), true, [](const SharedTile &) { return true; });
-    return;
+  copyTiles(role, *loop.getBody(), true, [&](const SharedTile &tile) { return !follows || !comesLate(tile); });
+  if (follows) {
+    copyTiles(role, *loop.getBody(), true, comesLate, SmallVector<Value>(copy.getRegionIterArgs()));
+    if (!before.empty())
+      scf::YieldOp::create(b, loop.getLoc(), placesIn(role, *loop.getBody()));
   }
-  copyTiles(role, *loop.getBody(), true, [](const SharedTile &tile) { return tile.first != Moment::dots1; });
-  copyFollowing(role, loop, arith::SubIOp::create(b, loop.getLoc(), copy.getInductionVar(), copy.getStep()));
+  return SmallVector<Value>(copy.getResults());
 }
 
 void Outline::produce(Role &role, Block &block, Block *outer) {
   OpBuilder &b = role.builder;
-  scf::ForOp lastLoop;
+  SmallVector<Value> places;
   bool copied = false;
   for (Operation &op : block.without_terminator()) {
     bool isFold = op.hasAttr(foldAxisAttr);
@@ -299,11 +326,12 @@ void Outline::produce(Role &role, Block &block, Block *outer) {
       copied = true;
       copyTiles(role, outer ? *outer : block, false, [](const SharedTile &) { return true; });
       if (outer)
-        copyTiles(role, block, true, [&](const SharedTile &tile) { return !follows || tile.first != Moment::dots1; });
+        copyTiles(role, block, true, [&](const SharedTile &tile) { return !follows || !comesLate(tile); });
+      if (outer && follows)
+        places = placesIn(role, block);
     }
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && isFold) {
-      produceLoop(role, loop);
-      lastLoop = loop;
+      places = produceLoop(role, loop, places);
     } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && isFold) {
       // Block tiles are copied for items that have steps.
       auto copy = scf::IfOp::create(b, op.getLoc(), role.mapping.lookup(branch.getCondition()), false);
@@ -315,15 +343,8 @@ void Outline::produce(Role &role, Block &block, Block *outer) {
       copyScalar(role, op);
     }
   }
-  if (!follows || !lastLoop)
-    return;
-  // The tile that the last loop visits last, or would.
-  Location loc = lastLoop.getLoc();
-  Value begin = role.mapping.lookup(lastLoop.getLowerBound()), end = role.mapping.lookup(lastLoop.getUpperBound()), step = role.mapping.lookup(lastLoop.getStep());
-  Value one = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(1));
-  Value span = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, end, begin), one);
-  Value steps = arith::MulIOp::create(b, loc, arith::FloorDivSIOp::create(b, loc, span, step), step);
-  copyFollowing(role, lastLoop, arith::AddIOp::create(b, loc, begin, steps));
+  if (outer && follows)      // those of the step that is visited last
+    copyTiles(role, block, true, comesLate, places);
 }
 
 void Outline::makeProducer() {
@@ -404,10 +425,16 @@ LogicalResult Outline::run() {
   declareRings();
   bool first0 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots0; });
   bool first1 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots1; });
-  bool peeled = false;
-  function.walk([&](scf::IfOp branch) { peeled |= branch->hasAttr(foldAxisAttr); });
-  // Where masks cut tiles, the consumers look at the first tiles of stage 1 before they multiply them (device.isolate): soon is better.
-  follows = options.overlap && peeled && first0 && first1 && !tile::boundsDependOnBlock(function);
+  scf::IfOp peeled;
+  function.walk([&](scf::IfOp branch) {
+    if (branch->hasAttr(foldAxisAttr))
+      peeled = branch;
+  });
+  // Where masks cut tiles, the consumers look at the first tiles of stage 1 before they multiply them (device.isolate): soon is better, and where
+  // there is one slot a must, as they give back the first tiles of stage 0 only then.
+  follows = options.overlap && options.stages > 1 && peeled && first0 && first1 && !tile::boundsDependOnBlock(function);
+  if (follows)
+    findVarying(*peeled.thenBlock());
   makeProducer();
   if (failed(makeConsumers()))
     return failure();

@@ -51,17 +51,17 @@
 // CHECK-NEXT: device.copy %[[WM]][%c0_i32] to %[[W]] at %[[WC]]
 // CHECK-NEXT: device.advance %[[KC]]
 // CHECK-NEXT: device.advance %[[WC]]
-// CHECK-NEXT: scf.for %[[AT:.*]] = %c32_i32 to %[[NK]] step %c32_i32
+// CHECK-NEXT: %[[LAST:.*]] = scf.for %[[AT:.*]] = %c32_i32 to %[[NK]] step %c32_i32 iter_args(%[[BEFORE:.*]] = %c0_i32)
 // CHECK: device.copy %[[KM]][%c0_i32, %[[AT]], %[[B]]] to %[[K]] at %[[KC]]
 // CHECK: device.copy %[[WM]][%[[AT]]] to %[[W]] at %[[WC]]
-// CHECK: %[[BEFORE:.*]] = arith.subi %[[AT]], %c32_i32
-// CHECK-NEXT: device.acquire %[[VC]] bytes 8192
+// CHECK: device.acquire %[[VC]] bytes 8192
 // CHECK-NEXT: device.copy %[[VM]][%c0_i32, %[[BEFORE]], %[[B]]] to %[[V]] at %[[VC]] :
 // CHECK-NEXT: device.copy %[[VM]][%c64_i32, %[[BEFORE]], %[[B]]] to %[[V]] at %[[VC]] column 64 :
 // CHECK-NEXT: device.advance %[[VC]]
+// CHECK-NEXT: scf.yield %[[AT]]
 // CHECK-NEXT: } {tile.fold = "k"}
 // CHECK: device.acquire %[[VC]] bytes 8192
-// CHECK-NEXT: device.copy %[[VM]][%c0_i32, %[[LAST:.*]], %[[B]]] to %[[V]] at %[[VC]] :
+// CHECK-NEXT: device.copy %[[VM]][%c0_i32, %[[LAST]], %[[B]]] to %[[V]] at %[[VC]] :
 // CHECK-NEXT: device.copy %[[VM]][%c64_i32, %[[LAST]], %[[B]]]
 // CHECK-NEXT: device.advance %[[VC]]
 // CHECK: } {device.items}
