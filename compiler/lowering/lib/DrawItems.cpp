@@ -6,6 +6,7 @@
 // done, so that the producer, which finds the answer as it takes the slot again, is never more than `slots` items ahead.
 #include "ItemWords.h"
 #include "Parameters.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilewright/lowering/Passes.h"
 
@@ -27,20 +28,24 @@ scf::ForOp itemLoop(Block &role) {
   return {};
 }
 
-/// Whether a NaN that reaches an accumulator shows in it at the end of the fold, whatever else was computed from it.
+/// Whether a NaN that reaches an accumulator is still there at the end of the fold, and nothing else was computed from it before: dots add to it, rows
+/// scale it. What hides a NaN (a comparison), starts anew or reads it for something else would not tell.
 bool keepsSpoiled(Operation *fold, Value accumulator) {
-  return !fold->walk([&](device::EachElementOp loop) {
-                bool reads = false, writesOther = false;
-                loop.walk([&](Operation *op) {
-                  if (auto get = dyn_cast<device::GetOp>(op))
-                    reads |= get.getRegisters() == accumulator;
-                  else if (auto set = dyn_cast<device::SetOp>(op))
-                    writesOther |= set.getRegisters() != accumulator;
-                  else if (isa<device::CombineOp>(op))
-                    writesOther = true;
-                });
-                return reads && writesOther ? WalkResult::interrupt() : WalkResult::advance();
-              }).wasInterrupted();
+  auto propagates = [&](device::EachElementOp loop) {
+    return !loop.walk([&](Operation *op) {
+                  auto set = dyn_cast<device::SetOp>(op);
+                  bool known = set ? set.getRegisters() == accumulator : isa<device::EachElementOp, device::GetOp, arith::MulFOp, arith::AddFOp, arith::SubFOp, arith::NegFOp, math::FmaOp>(op);
+                  return known ? WalkResult::advance() : WalkResult::interrupt();
+                }).wasInterrupted();
+  };
+  return llvm::all_of(accumulator.getUsers(), [&](Operation *user) {
+    if (!fold->isProperAncestor(user) || isa<device::IsolateOp, device::FenceOp, device::WaitOp>(user))
+      return true;
+    if (auto dot = dyn_cast<device::MultiplyOp>(user))
+      return dot.getAccumulator() == accumulator && dot.getAccumulate();
+    auto loop = user->getParentOfType<device::EachElementOp>();
+    return loop && isa<device::GetOp, device::SetOp>(user) && propagates(loop);
+  });
 }
 
 /// The folds of an item and the accumulators in which their isolates could be spared.

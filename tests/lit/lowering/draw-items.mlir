@@ -161,3 +161,172 @@ device.kernel @looked "sm90a" items "q" 64 of ["h"] {
     } {device.items}
   }
 }
+
+// An accumulator that starts anew in a step, in which a comparison hides NaN, or that something else is computed from would not tell: tiles are looked
+// at in every item.
+// CHECK-LABEL: device.kernel @starts_anew
+// CHECK-NOT: answers
+// CHECK-NOT: device.send_back
+// CHECK-LABEL: device.kernel @hidden
+// CHECK-NOT: answers
+// CHECK-NOT: device.send_back
+// CHECK-LABEL: device.kernel @read_inside
+// CHECK-NOT: answers
+// CHECK-NOT: device.send_back
+device.kernel @starts_anew "sm90a" items "q" 64 of ["h"] {
+  %c0 = arith.constant 0 : i32
+  %n = device.count items
+  %blocks = device.count blocks
+  %yes = device.extent "k"
+  %map = device.tensor_map "V" bf16 dimensions [1, 0] chunks [0, 0] sizes [64, 0] box [64, 64] swizzle 128
+  %V = device.ring "V" : !device.ring<2 x [64, 64] bf16>
+  %vb = device.barriers "V" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %vc = device.cursor "V" on %vb phase 1 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      scf.if %any {
+        device.acquire %vc bytes 8192
+        device.copy %map[%c0, %point] to %V at %vc : !device.ring<2 x [64, 64] bf16>
+        device.advance %vc
+      } {tile.fold = "k"}
+    } {device.items}
+  }
+  device.consumers 1 registers 240 {
+    %acc = device.registers "acc" : !device.fragment<64 x f32>
+    %w = device.registers "w" : !device.fragment<64 x f32>
+    %p = device.registers "p" : !device.operand<64 x bf16>
+    %vc = device.cursor "V" on %vb phase 0 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      %zero = arith.sitofp %point : i32 to f32
+      device.fill %acc with %zero : !device.fragment<64 x f32>, f32
+      device.fill %w with %zero : !device.fragment<64 x f32>, f32
+      scf.if %any {
+        device.isolate %acc, %w, %V at %vc depth 64 transposed : !device.fragment<64 x f32>, !device.fragment<64 x f32>, !device.ring<2 x [64, 64] bf16>
+        device.pack %w into %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.await %vc
+        device.fence %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.multiply %acc, %p, %V at %vc depth 64 transposed : !device.fragment<64 x f32>, !device.operand<64 x bf16>, !device.ring<2 x [64, 64] bf16>
+        device.commit
+        device.wait 0 %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.release %vc
+        device.advance %vc
+      } {tile.fold = "k"}
+    } {device.items}
+  }
+}
+
+device.kernel @hidden "sm90a" items "q" 64 of ["h"] {
+  %c0 = arith.constant 0 : i32
+  %none = arith.constant 0.0 : f32
+  %n = device.count items
+  %blocks = device.count blocks
+  %yes = device.extent "k"
+  %map = device.tensor_map "V" bf16 dimensions [1, 0] chunks [0, 0] sizes [64, 0] box [64, 64] swizzle 128
+  %V = device.ring "V" : !device.ring<2 x [64, 64] bf16>
+  %vb = device.barriers "V" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %vc = device.cursor "V" on %vb phase 1 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      scf.if %any {
+        device.acquire %vc bytes 8192
+        device.copy %map[%c0, %point] to %V at %vc : !device.ring<2 x [64, 64] bf16>
+        device.advance %vc
+      } {tile.fold = "k"}
+    } {device.items}
+  }
+  device.consumers 1 registers 240 {
+    %acc = device.registers "acc" : !device.fragment<64 x f32>
+    %w = device.registers "w" : !device.fragment<64 x f32>
+    %p = device.registers "p" : !device.operand<64 x bf16>
+    %vc = device.cursor "V" on %vb phase 0 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      %zero = arith.sitofp %point : i32 to f32
+      device.fill %acc with %zero : !device.fragment<64 x f32>, f32
+      device.fill %w with %zero : !device.fragment<64 x f32>, f32
+      scf.if %any {
+        device.each_element 64 {
+          %x = device.get %acc : !device.fragment<64 x f32> -> f32
+          %positive = arith.cmpf ogt, %x, %none : f32
+          %kept = arith.select %positive, %x, %none : f32
+          device.set %kept in %acc : f32, !device.fragment<64 x f32>
+        }
+        device.isolate %acc, %w, %V at %vc depth 64 transposed : !device.fragment<64 x f32>, !device.fragment<64 x f32>, !device.ring<2 x [64, 64] bf16>
+        device.pack %w into %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.await %vc
+        device.fence %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.multiply %acc, %p, %V at %vc depth 64 transposed accumulate : !device.fragment<64 x f32>, !device.operand<64 x bf16>, !device.ring<2 x [64, 64] bf16>
+        device.commit
+        device.wait 0 %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.release %vc
+        device.advance %vc
+      } {tile.fold = "k"}
+    } {device.items}
+  }
+}
+
+device.kernel @read_inside "sm90a" items "q" 64 of ["h"] {
+  %c0 = arith.constant 0 : i32
+  %n = device.count items
+  %blocks = device.count blocks
+  %yes = device.extent "k"
+  %map = device.tensor_map "V" bf16 dimensions [1, 0] chunks [0, 0] sizes [64, 0] box [64, 64] swizzle 128
+  %V = device.ring "V" : !device.ring<2 x [64, 64] bf16>
+  %vb = device.barriers "V" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %vc = device.cursor "V" on %vb phase 1 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      scf.if %any {
+        device.acquire %vc bytes 8192
+        device.copy %map[%c0, %point] to %V at %vc : !device.ring<2 x [64, 64] bf16>
+        device.advance %vc
+      } {tile.fold = "k"}
+    } {device.items}
+  }
+  device.consumers 1 registers 240 {
+    %acc = device.registers "acc" : !device.fragment<64 x f32>
+    %w = device.registers "w" : !device.fragment<64 x f32>
+    %p = device.registers "p" : !device.operand<64 x bf16>
+    %vc = device.cursor "V" on %vb phase 0 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      %zero = arith.sitofp %point : i32 to f32
+      device.fill %acc with %zero : !device.fragment<64 x f32>, f32
+      device.fill %w with %zero : !device.fragment<64 x f32>, f32
+      scf.if %any {
+        device.pack %acc into %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.isolate %acc, %w, %V at %vc depth 64 transposed : !device.fragment<64 x f32>, !device.fragment<64 x f32>, !device.ring<2 x [64, 64] bf16>
+        device.pack %w into %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.await %vc
+        device.fence %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.multiply %acc, %p, %V at %vc depth 64 transposed accumulate : !device.fragment<64 x f32>, !device.operand<64 x bf16>, !device.ring<2 x [64, 64] bf16>
+        device.commit
+        device.wait 0 %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+        device.release %vc
+        device.advance %vc
+      } {tile.fold = "k"}
+    } {device.items}
+  }
+}
