@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 using namespace mlir;
@@ -188,6 +189,19 @@ static bool anyPlane(FunctionOpInterface kernel, llvm::function_ref<bool(int64_t
       found |= accept(mask.getCoefficients()[plane * rank + unsigned(fold)], mask.getCoefficients()[plane * rank + unsigned(block)]);
   });
   return found;
+}
+
+bool hidesMoreThanEnd(MaskOp mask, StringRef axis, llvm::function_ref<bool(Value)> isLength) {
+  auto axes = axesOf(mask.getResult());
+  for (auto [plane, rest] : llvm::enumerate(mask.getRest())) {
+    auto difference = rest.getDefiningOp<arith::SubIOp>();
+    bool ends = difference && isLength(difference.getRhs()) && matchPattern(difference.getLhs(), m_One());
+    for (auto [i, name] : llvm::enumerate(axes))
+      ends &= mask.getCoefficients()[plane * axes.size() + i] == (name.getValue() == axis ? 1 : 0);
+    if (!ends)
+      return true;
+  }
+  return false;
 }
 
 bool boundsDependOnBlock(FunctionOpInterface kernel) {

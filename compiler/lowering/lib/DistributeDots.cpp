@@ -81,21 +81,6 @@ LogicalResult Distributor::writeRescale(const Accumulation &accumulation) {
   return success();
 }
 
-/// Does the mask do more than end the axis, past which copies are filled with 0?
-static bool hides(tile::MaskOp mask, StringRef foldAxis) {
-  auto axes = tile::axesOf(mask.getResult());
-  for (auto [plane, rest] : llvm::enumerate(mask.getRest())) {
-    auto difference = rest.getDefiningOp<arith::SubIOp>();
-    auto extent = difference ? difference.getRhs().getDefiningOp<device::ExtentOp>() : device::ExtentOp();
-    bool ends = extent && extent.getAxis() == foldAxis && matchPattern(difference.getLhs(), m_One());
-    for (auto [i, axis] : llvm::enumerate(axes))
-      ends &= mask.getCoefficients()[plane * axes.size() + i] == (axis.getValue() == foldAxis ? 1 : 0);
-    if (!ends)
-      return true;
-  }
-  return false;
-}
-
 /// May weights of this step be 0 because a mask of the program says so?
 static bool hidesElements(Block &step, StringAttr foldAxis) {
   auto range = step.getParentOp()->getAttrOfType<StringAttr>("tile.range");
@@ -104,7 +89,13 @@ static bool hidesElements(Block &step, StringAttr foldAxis) {
   for (Operation &op : step) {
     if (op.hasAttr("tile.fold"))
       break;                                       // the loops that follow a first step
-    WalkResult found = op.walk([&](tile::MaskOp mask) { return hides(mask, foldAxis.getValue()) ? WalkResult::interrupt() : WalkResult::advance(); });
+    WalkResult found = op.walk([&](tile::MaskOp mask) {
+      auto isLength = [&](Value value) {
+        auto extent = value.getDefiningOp<device::ExtentOp>();
+        return extent && extent.getAxis() == foldAxis;
+      };
+      return tile::hidesMoreThanEnd(mask, foldAxis.getValue(), isLength) ? WalkResult::interrupt() : WalkResult::advance();
+    });
     if (found.wasInterrupted())
       return true;
   }

@@ -86,6 +86,8 @@ LogicalResult Distributor::writeEvent(const Event &event) {
 LogicalResult Distributor::writeControl(Operation *op) {
   if (failed(makeCarriers(op)))
     return failure();
+  if (op->hasAttr(tile::carefulAttrName))
+    return writeWays(cast<scf::IfOp>(op));
   bool outermost = op->hasAttr("tile.fold") && !op->getParentOp()->hasAttr("tile.fold");
   auto blockTiles = [&](auto act) {
     for (const CursorUse &use : cursorUses)
@@ -169,6 +171,24 @@ LogicalResult Distributor::writeIf(Operation *op) {
   return success();
 }
 
+LogicalResult Distributor::writeWays(scf::IfOp ways) {
+  for (Value result : ways.getResults())
+    registers[result] = carriers.lookup(result);
+  auto copy = scf::IfOp::create(b, ways.getLoc(), scalars.lookupOrDefault(ways.getCondition()), true);
+  copy->setAttr(tile::carefulAttrName, ways->getAttr(tile::carefulAttrName));
+  for (auto [from, to] : llvm::zip(ways->getRegions(), copy->getRegions())) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&to.front());
+    if (failed(writeBlock(from.front())))
+      return failure();
+    for (auto [result, yielded] : llvm::zip(ways.getResults(), from.front().getTerminator()->getOperands()))
+      if (failed(assign(carriers.lookup(result), yielded, ways.getLoc())))
+        return failure();
+    frames.pop_back();
+  }
+  return success();
+}
+
 //===--- carried values ----------------------------------------------------------------------------===//
 
 void Distributor::setCarrier(Value value, Value target) {
@@ -190,6 +210,8 @@ void Distributor::setCarrier(Value value, Value target) {
     setCarrier(cast<tile::YieldOp>(attempt.getExact().front().getTerminator()).getValues()[i], target);
   } else {
     setCarrier(cast<scf::IfOp>(op).thenYield().getOperand(i), target);
+    if (op->hasAttr(tile::carefulAttrName))
+      setCarrier(cast<scf::IfOp>(op).elseYield().getOperand(i), target);
   }
 }
 

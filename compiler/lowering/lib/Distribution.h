@@ -3,6 +3,7 @@
 #pragma once
 #include "Parameters.h"
 #include "SharedTiles.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "tilewright/ir/Device.h"
 #include "tilewright/ir/Tile.h"
@@ -86,6 +87,8 @@ private:
 
   mlir::LogicalResult writeFor(mlir::Operation *op);
   mlir::LogicalResult writeIf(mlir::Operation *op);
+  /// The careful way of a fold's items and the usual one, which end in the same registers.
+  mlir::LogicalResult writeWays(mlir::scf::IfOp ways);
   mlir::LogicalResult makeCarriers(mlir::Operation *op);
   void setCarrier(mlir::Value value, mlir::Value registers);
   mlir::LogicalResult assign(mlir::Value registers, mlir::Value value, mlir::Location loc);

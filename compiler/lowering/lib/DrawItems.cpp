@@ -1,13 +1,14 @@
 // Blocks draw their items from a counter: who is done early takes the next one.
 //
 // The producer draws, works out what an item's number means (its divisions take longest) and posts both to the consumers. Where masks cut tiles, they
-// post back: an accumulator that is not finite at an item's end may have met a NaN or an infinity that a mask hides. Such an item
-// is done again with `device.scan` and `device.isolate`, which are left out the first time. An item's slot is given back when it is
-// done, so that the producer, which finds the answer as it takes the slot again, is never more than `slots` items ahead.
+// post back: an accumulator that is not finite at an item's end may have met a NaN or an infinity that a mask hides. Such an item is done again, by
+// the careful way where tile-walk-folds made one, with `device.scan` and `device.isolate`, which are left out the first time. An item's slot is given
+// back when it is done, so that the producer, which finds the answer as it takes the slot again, is never more than `slots` items ahead.
 #include "ItemWords.h"
 #include "Parameters.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilewright/ir/Tile.h"
 #include "tilewright/lowering/Passes.h"
 
 namespace tw {
@@ -48,9 +49,26 @@ bool keepsSpoiled(Operation *fold, Value accumulator) {
   });
 }
 
+/// Does the operation stand in the careful one of two ways?
+bool isCareful(Operation *op) {
+  for (; Operation *parent = op->getParentOp(); op = parent)
+    if (auto ways = dyn_cast<scf::IfOp>(parent); ways && ways->hasAttr(tile::carefulAttrName))
+      return op->getParentRegion() == &ways.getThenRegion();
+  return false;
+}
+
+/// The outermost operation of the fold that `op` is part of.
+Operation *foldOf(Operation *op) {
+  Operation *fold = op;
+  for (Operation *parent = op; parent; parent = parent->getParentOp())
+    if (parent->hasAttr("tile.fold"))
+      fold = parent;
+  return fold;
+}
+
 /// The folds of an item and the accumulators in which their isolates could be spared.
 struct Looks {
-  SmallVector<std::pair<Operation *, Value>> accumulators;
+  SmallVector<std::pair<Operation *, Value>> accumulators;   // and what stands in the item's block and ends with them
   SmallVector<device::ScanOp> scans;
   SmallVector<device::IsolateOp> isolates;
 
@@ -65,22 +83,41 @@ struct Looks {
       if (!isolate)
         return;
       looks.isolates.push_back(isolate);
-      Operation *fold = items.getBody()->findAncestorOpInBlock(*isolate);
-      std::pair<Operation *, Value> told(fold, isolate.getAccumulator());
-      if (!llvm::is_contained(looks.accumulators, told)) {
+      if (isCareful(isolate))
+        return;
+      tell &= foldOf(isolate) != isolate && keepsSpoiled(foldOf(isolate), isolate.getAccumulator());
+      std::pair<Operation *, Value> told(items.getBody()->findAncestorOpInBlock(*isolate), isolate.getAccumulator());
+      if (!llvm::is_contained(looks.accumulators, told))
         looks.accumulators.push_back(told);
-        tell &= fold != isolate && keepsSpoiled(fold, isolate.getAccumulator());
-      }
     });
-    return tell && !looks.isolates.empty() ? std::optional(looks) : std::nullopt;
+    return tell && !looks.accumulators.empty() ? std::optional(looks) : std::nullopt;
   }
 };
+
+bool hasWays(Operation *items) {
+  return items->walk([](tile::CarefulOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Says how items are done: every `tile.careful` is `careful`.
+void settle(Operation *items, Value careful) {
+  items->walk([&](tile::CarefulOp op) {
+    op.replaceAllUsesWith(careful);
+    op.erase();
+  });
+}
 
 class Drawing {
 public:
   Drawing(device::KernelOp kernel, scf::ForOp produced, scf::ForOp consumed)
       : kernel(kernel), produced(produced), consumed(consumed), producedBy(decodingOf(produced.getInductionVar(), *produced.getBody())),
-        consumedBy(decodingOf(consumed.getInductionVar(), *consumed.getBody())), looks(Looks::of(consumed)), slots(looks ? 3 : 2) {}
+        consumedBy(decodingOf(consumed.getInductionVar(), *consumed.getBody())), looks(Looks::of(consumed)), slots(looks ? 3 : 2) {
+    if (looks)
+      return;
+    for (scf::ForOp items : {produced, consumed}) {       // the usual way looks for itself
+      OpBuilder b(items);
+      settle(items, arith::ConstantOp::create(b, items.getLoc(), b.getBoolAttr(false)));
+    }
+  }
 
   void run() {
     Parameters parameters(kernel);
@@ -132,17 +169,16 @@ private:
     if (looks)
       starts.push_back(number(b, loc, 0));     // slots in a row that held nothing new
     SmallVector<Type> passed(1 + producedBy.results.size(), i32);   // the item and what it means
-    passed.append(looks ? 3 : 0, i32);                              // the number drawn, the quiet slots, whether to draw
-    if (looks)
-      passed.back() = b.getI1Type();
+    if (looks)                                                      // the number drawn, the quiet slots, whether to draw and whether the item is done again
+      passed.append({i32, i32, b.getI1Type(), b.getI1Type()});
     auto whole = scf::WhileOp::create(b, loc, passed, starts);
     Block *before = b.createBlock(&whole.getBefore(), {}, ValueRange(starts).getTypes(), SmallVector<Location>(starts.size(), loc));
-    Value drawn = before->getArgument(0), word = drawn, item = drawn, more, quiet, fresh;
+    Value drawn = before->getArgument(0), word = drawn, item = drawn, more, quiet, fresh, again;
     device::AcquireOp::create(b, loc, place, b.getI64IntegerAttr(0));
     Value left = compare(b, loc, arith::CmpIPredicate::slt, drawn, items);
     if (looks) {
       Value back = device::SentBackOp::create(b, loc, i32, mailbox, place);
-      Value again = compare(b, loc, arith::CmpIPredicate::sge, back, number(b, loc, 0));
+      again = compare(b, loc, arith::CmpIPredicate::sge, back, number(b, loc, 0));
       Value none = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
       fresh = arith::SelectOp::create(b, loc, again, none, left);
       Value over = compare(b, loc, arith::CmpIPredicate::sge, before->getArgument(1), number(b, loc, int32_t(slots)));
@@ -163,7 +199,7 @@ private:
     for (Value result : consumedBy.results)
       posted.push_back(sameFrom(result, consumed.getInductionVar(), known, *before, b));
     if (looks)
-      handed.append({drawn, quiet, fresh});
+      handed.append({drawn, quiet, fresh, again});
     device::PostOp::create(b, loc, posted, mailbox, place);
     device::AdvanceOp::create(b, loc, place);
     scf::ConditionOp::create(b, loc, more, handed);
@@ -178,11 +214,12 @@ private:
     }
     takeBody(*body, produced, producedBy, arguments[0], arguments.slice(1, producedBy.results.size()));
     if (looks) {
+      settle(whole, arguments.back());
       b.setInsertionPointToEnd(body);
       scf::YieldOp::create(b, loc);
       b.setInsertionPointToEnd(after);
       Value next = arguments[producedBy.results.size() + 1];
-      auto draw = scf::IfOp::create(b, loc, TypeRange{i32}, arguments.back(), true);
+      auto draw = scf::IfOp::create(b, loc, TypeRange{i32}, arguments[arguments.size() - 2], true);
       {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(draw.thenBlock());
@@ -230,7 +267,11 @@ private:
     }
     Value item = arith::AndIOp::create(b, loc, arguments[0], number(b, loc, numberBits));
     Value careful = compare(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, arguments[0], number(b, loc, carefully)), number(b, loc, 0));
-    look(careful);
+    if (hasWays(consumed))
+      spare();
+    else
+      look(careful);
+    settle(consumed, careful);
     auto present = scf::IfOp::create(b, loc, compare(b, loc, arith::CmpIPredicate::slt, item, items), false);
     present.thenBlock()->getTerminator()->erase();
     // Without an item there is nothing to do again, and no answer is read.
@@ -269,6 +310,16 @@ private:
     const int64_t less = ((more - present) / warpgroups + granule - 1) / granule * granule;
     producer.setRegistersAttr(b.getI64IntegerAttr(more));
     consumers.setRegistersAttr(b.getI64IntegerAttr(int64_t(consumers.getRegisters()) - less));
+  }
+
+  /// Only the careful way looks at tiles.
+  void spare() {
+    for (device::IsolateOp isolate : looks->isolates)
+      if (!isCareful(isolate))
+        isolate.erase();
+    for (device::ScanOp scan : looks->scans)
+      if (scan.use_empty())
+        scan.erase();
   }
 
   /// Tiles are looked at only where an item is done again.

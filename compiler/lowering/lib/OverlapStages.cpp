@@ -5,6 +5,7 @@
 //                                                    for dots 1; what touches their registers
 //                                             dots 1 (of the last step)
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilewright/ir/Tile.h"
 #include "tilewright/lowering/Passes.h"
 
 namespace tw {
@@ -51,12 +52,18 @@ public:
     Step first(*fold.thenBlock());
     if (loops.empty() || !first.canOverlap() || llvm::any_of(loops, [](scf::ForOp loop) { return !Step(*loop.getBody()).canOverlap(); }))
       return;
-    splitCursors(*fold.thenBlock(), first);
+    splitCursors(first);
     for (scf::ForOp loop : loops) {
       Step step(*loop.getBody());
-      splitCursors(*loop.getBody(), step);
+      splitCursors(step);
       interleave(Step(*loop.getBody()));
     }
+    // A careful way runs one stage after the other, by the same cursors.
+    if (auto ways = dyn_cast<scf::IfOp>(fold->getParentOp()); ways && ways->hasAttr(tile::carefulAttrName))
+      for (auto loop : ways.thenBlock()->getOps<scf::ForOp>()) {
+        Step step(*loop.getBody());
+        splitCursors(step);
+      }
     // The dots of the last step, after everything else of the item.
     Operation *end = fold.thenBlock()->getTerminator();
     for (Operation *op : first.dots1)
@@ -81,7 +88,7 @@ private:
   }
 
   /// Stage 1 reads a tile that stage 0 waits for through a cursor of its own, one step behind.
-  void splitCursors(Block &, Step &step) {
+  void splitCursors(Step &step) {
     DenseSet<Value> awaited;
     for (auto wait : pick<device::AwaitOp>(step.dots0))
       awaited.insert(wait.getCursor());

@@ -88,10 +88,10 @@ private:
   void makeCursors(Role &role, int64_t phase);
 
   void makeProducer();
-  /// `outer`: the block of the item's own tiles, which its first step needs; null where this is that block.
-  void produce(Role &role, Block &block, Block *outer);
-  /// `before`: the places of the step before it, of tiles that follow. Returns those of the last step.
-  SmallVector<Value> produceLoop(Role &role, scf::ForOp loop, ArrayRef<Value> before);
+  /// `holdsStep`: the block begins with a step of its own, the first one of a fold.
+  void produce(Role &role, Block &block, bool holdsStep);
+  /// `before`: the places of the step before it, of tiles that follow, where these come one step late. Returns those of the last step.
+  SmallVector<Value> produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before);
   /// Copies of the loads of a block; `places` are in place of what `varying` names.
   void copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places = {});
   void findVarying(Block &first);
@@ -297,7 +297,7 @@ SmallVector<Value> Outline::placesIn(Role &role, Block &step) {
   return places;
 }
 
-SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, ArrayRef<Value> before) {
+SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before) {
   OpBuilder &b = role.builder;
   auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()), before);
   copy->setAttr(foldAxisAttr, loop->getAttr(foldAxisAttr));
@@ -307,8 +307,8 @@ SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, ArrayRef<Va
   for (Operation &op : loop.getBody()->without_terminator())
     if (isScalar(op) && !ringOf.contains(&op))
       copyScalar(role, op);
-  copyTiles(role, *loop.getBody(), true, [&](const SharedTile &tile) { return !follows || !comesLate(tile); });
-  if (follows) {
+  copyTiles(role, *loop.getBody(), true, [&](const SharedTile &tile) { return !late || !comesLate(tile); });
+  if (late) {
     copyTiles(role, *loop.getBody(), true, comesLate, SmallVector<Value>(copy.getRegionIterArgs()));
     if (!before.empty())
       scf::YieldOp::create(b, loop.getLoc(), placesIn(role, *loop.getBody()));
@@ -316,7 +316,7 @@ SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, ArrayRef<Va
   return SmallVector<Value>(copy.getResults());
 }
 
-void Outline::produce(Role &role, Block &block, Block *outer) {
+void Outline::produce(Role &role, Block &block, bool holdsStep) {
   OpBuilder &b = role.builder;
   SmallVector<Value> places;
   bool copied = false;
@@ -324,26 +324,34 @@ void Outline::produce(Role &role, Block &block, Block *outer) {
     bool isFold = op.hasAttr(foldAxisAttr);
     if (isFold && !copied && !isa<scf::IfOp>(op)) {      // what the item's steps need comes before them
       copied = true;
-      copyTiles(role, outer ? *outer : block, false, [](const SharedTile &) { return true; });
-      if (outer)
+      copyTiles(role, function.getBody().front(), false, [](const SharedTile &) { return true; });
+      if (holdsStep)
         copyTiles(role, block, true, [&](const SharedTile &tile) { return !follows || !comesLate(tile); });
-      if (outer && follows)
+      if (holdsStep && follows)
         places = placesIn(role, block);
     }
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && isFold) {
-      places = produceLoop(role, loop, places);
+      places = produceLoop(role, loop, holdsStep && follows, places);
+    } else if (auto ways = dyn_cast<scf::IfOp>(op); ways && op.hasAttr(tile::carefulAttrName)) {
+      auto copy = scf::IfOp::create(b, op.getLoc(), role.mapping.lookup(ways.getCondition()), true);
+      copy->setAttr(tile::carefulAttrName, op.getAttr(tile::carefulAttrName));
+      for (auto [from, to] : llvm::zip(ways->getRegions(), copy->getRegions())) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(&to.front());
+        produce(role, from.front(), false);
+      }
     } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && isFold) {
       // Block tiles are copied for items that have steps.
       auto copy = scf::IfOp::create(b, op.getLoc(), role.mapping.lookup(branch.getCondition()), false);
       copy->setAttr(foldAxisAttr, op.getAttr(foldAxisAttr));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(copy.thenBlock());
-      produce(role, *branch.thenBlock(), &block);
+      produce(role, *branch.thenBlock(), true);
     } else if (isScalar(op) && !ringOf.contains(&op)) {
       copyScalar(role, op);
     }
   }
-  if (outer && follows)      // those of the step that is visited last
+  if (holdsStep && follows)      // those of the step that is visited last
     copyTiles(role, block, true, comesLate, places);
 }
 
@@ -356,7 +364,7 @@ void Outline::makeProducer() {
   makeCursors(role, 1);
   ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), tile::growsWithBlock(function));
   mapArguments(role, item);
-  produce(role, function.getBody().front(), nullptr);
+  produce(role, function.getBody().front(), false);
 }
 
 //===--- the consumers -----------------------------------------------------------------------------===//
@@ -430,9 +438,8 @@ LogicalResult Outline::run() {
     if (branch->hasAttr(foldAxisAttr))
       peeled = branch;
   });
-  // Where masks cut tiles, the consumers look at the first tiles of stage 1 before they multiply them (device.isolate): soon is better, and where
-  // there is one slot a must, as they give back the first tiles of stage 0 only then.
-  follows = options.overlap && options.stages > 1 && peeled && first0 && first1 && !tile::boundsDependOnBlock(function);
+  // With one slot, a step's tiles of stage 0 would wait for room that only its tiles of stage 1, which follow them, make.
+  follows = options.overlap && options.stages > 1 && peeled && first0 && first1;
   if (follows)
     findVarying(*peeled.thenBlock());
   makeProducer();

@@ -8,6 +8,9 @@
 //
 // A partial loop on both sides of the full one (tile.skip) is walked from its last tile down too, and before the full one.
 // If it is empty, the first visited tile is the last full one.
+//
+// With `careful`, where masks hide elements from dots that accumulate, all of this is one of two ways; the other one is a single loop over all tiles,
+// exact and with every mask, for items that must be done again.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -33,11 +36,11 @@ class Walk {
 public:
   Walk(Chain &chain, int64_t width, bool ordered) : chain(chain), width(width), ordered(ordered), builder(chain.front()), loc(chain.front().getLoc()) {}
 
-  void run(bool peel) {
+  void run(bool peel, bool careful) {
     // Bounds of later loops are computed before the first one, as bound-folds leaves them; else there is nothing to reorder.
     SmallVector<Value> start(chain.front().getInitArgs());
-    SmallVector<Value> result = peel ? peeled(start) : loops(start, {});
-    chain.back().replaceAllUsesWith(result);
+    auto usual = [&] { return peel ? peeled(start) : loops(start, {}); };
+    chain.back().replaceAllUsesWith(careful && hidesElements() ? twoWays(start, usual) : usual());
     for (scf::ForOp loop : llvm::reverse(chain))
       loop.erase();
   }
@@ -87,6 +90,64 @@ private:
     return arith::SelectOp::create(builder, loc, holdsTiles(last), outside, full);
   }
 
+  /// The loop whose step has all masks.
+  scf::ForOp masked() {
+    for (scf::ForOp loop : chain)
+      if (auto range = loop->getAttrOfType<StringAttr>(rangeAttr); range && range.getValue() == "partial")
+        return loop;
+    return chain.front();
+  }
+
+  /// Does a mask of the program, more than the end of the axis, stand where dots accumulate?
+  bool hidesElements() {
+    bool accumulates = false, hides = false;
+    const StringRef axis = chain.front()->getAttrOfType<StringAttr>(foldAxisAttr).getValue();
+    auto isLength = [&](Value value) { return value == tile::kernelArgument(chain.front()->getParentOfType<func::FuncOp>(), "extent", axis); };
+    masked().walk([&](Operation *op) {
+      if (auto dot = dyn_cast<tile::DotOp>(op))
+        accumulates |= dot.getStage().value_or(0) == 1;
+      else if (auto mask = dyn_cast<tile::MaskOp>(op))
+        hides |= tile::hidesMoreThanEnd(mask, axis, isLength);
+    });
+    return accumulates && hides;
+  }
+
+  SmallVector<Value> twoWays(ArrayRef<Value> start, llvm::function_ref<SmallVector<Value>()> usual) {
+    Value careful = tile::CarefulOp::create(builder, loc, builder.getI1Type());
+    auto ways = scf::IfOp::create(builder, loc, ValueRange(start).getTypes(), careful, true);
+    ways->setAttr(tile::carefulAttrName, builder.getUnitAttr());
+    OpBuilder::InsertionGuard guard(builder);
+    auto fill = [&](Block *block, auto make) {
+      builder.setInsertionPointToStart(block);
+      SmallVector<Value> results = make();
+      builder.setInsertionPointToEnd(block);
+      scf::YieldOp::create(builder, loc, results);
+    };
+    fill(ways.thenBlock(), [&] { return carefulLoop(start); });
+    fill(ways.elseBlock(), usual);
+    return SmallVector<Value>(ways.getResults());
+  }
+
+  /// All tiles of all loops, in ascending order.
+  SmallVector<Value> carefulLoop(ArrayRef<Value> start) {
+    scf::ForOp first = chain.front(), last = chain.back();
+    Value begin = first.getLowerBound(), end = last.getUpperBound();
+    if (tile::SkipOp skip = skipOf(last)) {      // it begins before the full ones and counts on behind them
+      begin = last.getLowerBound();
+      end = arith::AddIOp::create(builder, loc, end, skip.getBy());
+    }
+    auto loop = scf::ForOp::create(builder, loc, begin, end, first.getStep(), start);
+    for (NamedAttribute attribute : masked()->getAttrs())
+      if (attribute.getName() != "operandSegmentSizes")
+        loop->setAttr(attribute.getName(), attribute.getValue());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    scf::YieldOp::create(builder, loc, step(loop.getInductionVar(), SmallVector<Value>(loop.getRegionIterArgs())));
+    for (tile::AttemptOp attempt : llvm::make_early_inc_range(loop.getBody()->getOps<tile::AttemptOp>()))
+      attempt.takeExactWay();
+    return SmallVector<Value>(loop.getResults());
+  }
+
   SmallVector<Value> peeled(ArrayRef<Value> start) {
     auto branch = scf::IfOp::create(builder, loc, ValueRange(start).getTypes(), holdsAny(), true);
     branch->setAttr(foldAxisAttr, chain.front()->getAttr(foldAxisAttr));
@@ -105,19 +166,16 @@ private:
 
   /// One step with masks, at tile `first`.
   SmallVector<Value> step(Value first, ArrayRef<Value> start) {
-    scf::ForOp masked = chain.front();
-    for (scf::ForOp loop : chain)
-      if (auto range = loop->getAttrOfType<StringAttr>(rangeAttr); range && range.getValue() == "partial")
-        masked = loop;
+    scf::ForOp from = masked();
     IRMapping mapping;
-    tile::SkipOp skip = skipOf(masked);
-    mapping.map(skip ? skip.getResult() : Value(masked.getInductionVar()), first);
-    mapping.map(masked.getRegionIterArgs(), ValueRange(start));
-    for (Operation &op : masked.getBody()->without_terminator())
+    tile::SkipOp skip = skipOf(from);
+    mapping.map(skip ? skip.getResult() : Value(from.getInductionVar()), first);
+    mapping.map(from.getRegionIterArgs(), ValueRange(start));
+    for (Operation &op : from.getBody()->without_terminator())
       if (&op != skip)
         builder.clone(op, mapping);
     SmallVector<Value> results;
-    for (Value yielded : masked.getYieldedValues())
+    for (Value yielded : from.getYieldedValues())
       results.push_back(mapping.lookupOrDefault(yielded));
     return results;
   }
@@ -189,7 +247,7 @@ struct WalkFolds : impl::WalkFoldsBase<WalkFolds> {
       APInt step;
       if (!matchPattern(chain.front().getStep(), m_ConstantInt(&step)))
         continue;
-      Walk(chain, step.getSExtValue(), kernel.getOrdered()).run(peel);
+      Walk(chain, step.getSExtValue(), kernel.getOrdered()).run(peel, careful);
     }
   }
 };

@@ -19,6 +19,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
            [&](OpPassManager &pm) {
              WalkFoldsOptions options;
              options.peel = schedule.overlap || schedule.stabilised;   // no vote can hold in an item's first step
+             options.careful = schedule.drawn;                         // only items that are drawn can be done again
              pm.addPass(createWalkFolds(options));
              tidy(pm);
            }},

@@ -76,7 +76,7 @@ device.kernel @alone "sm90a" items "q" 64 of [] {
 // CHECK-LABEL: device.kernel @looked
 // CHECK: %[[WORK:.*]] = device.mailbox "work" answers 4 : <3 words 2>
 // CHECK: device.producer
-// CHECK: scf.while (%[[DRAWN:.*]] = %{{.*}}, %[[QUIET:.*]] = %{{.*}}) : (i32, i32) -> (i32, i32, i32, i32, i1) {
+// CHECK: scf.while (%[[DRAWN:.*]] = %{{.*}}, %[[QUIET:.*]] = %{{.*}}) : (i32, i32) -> (i32, i32, i32, i32, i1, i1) {
 // CHECK-NEXT: device.acquire %[[C:.*]] bytes 0
 // CHECK-NEXT: %[[LEFT:.*]] = arith.cmpi slt, %[[DRAWN]], %{{.*}}
 // CHECK-NEXT: %[[BACK:.*]] = device.sent_back %[[WORK]] at %[[C]]
@@ -84,7 +84,7 @@ device.kernel @alone "sm90a" items "q" 64 of [] {
 // CHECK: %[[TILE:.*]] = arith.divsi
 // CHECK: device.post %{{.*}}, %[[TILE]] to %[[WORK]] at %[[C]]
 // CHECK: } do {
-// CHECK-NEXT: ^bb0(%[[ITEM:.*]]: i32, %[[POINT:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32, %[[FRESH:.*]]: i1):
+// CHECK-NEXT: ^bb0(%[[ITEM:.*]]: i32, %[[POINT:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32, %[[FRESH:.*]]: i1, %{{.*}}: i1):
 // CHECK: scf.if
 // CHECK-NOT: arith.divsi
 // CHECK: device.copy %{{.*}}[%{{.*}}, %[[POINT]]]
@@ -158,6 +158,105 @@ device.kernel @looked "sm90a" items "q" 64 of ["h"] {
         device.release %vc
         device.advance %vc
       } {tile.fold = "k"}
+    } {device.items}
+  }
+}
+
+// Where there is a careful way, only it looks at tiles, and the producer goes the same way.
+// CHECK-LABEL: device.kernel @ways
+// CHECK: device.producer
+// CHECK: %[[BACK:.*]] = device.sent_back
+// CHECK: %[[AGAIN:.*]] = arith.cmpi sge, %[[BACK]], %{{.*}}
+// CHECK: scf.condition(%{{.*}}) %{{.*}}, %[[AGAIN]] : i32, i32, i32, i32, i1, i1
+// CHECK: ^bb0({{.*}}, %[[SECOND:.*]]: i1):
+// CHECK-NOT: tile.careful :
+// CHECK: scf.if %[[SECOND]] {
+// CHECK-NEXT: scf.for
+// CHECK: } else {
+// CHECK-NEXT: scf.if
+// CHECK: device.consumers
+// CHECK: } do {
+// CHECK: %[[CAREFUL:.*]] = arith.cmpi ne
+// CHECK: scf.if %[[CAREFUL]] {
+// CHECK: scf.for
+// CHECK-NEXT: device.isolate %[[ACC:.*]], %{{.*}}, %{{.*}} at %{{.*}} depth 64
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK-NOT: device.isolate
+// CHECK: } {tile.careful}
+// CHECK-NEXT: %[[SPOILED:.*]] = device.spoiled %[[ACC]]
+// CHECK: device.send_back
+device.kernel @ways "sm90a" items "q" 64 of ["h"] {
+  %c0 = arith.constant 0 : i32
+  %n = device.count items
+  %blocks = device.count blocks
+  %yes = device.extent "k"
+  %map = device.tensor_map "V" bf16 dimensions [1, 0] chunks [0, 0] sizes [64, 0] box [64, 64] swizzle 128
+  %V = device.ring "V" : !device.ring<2 x [64, 64] bf16>
+  %vb = device.barriers "V" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %vc = device.cursor "V" on %vb phase 1 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      %careful = tile.careful
+      scf.if %careful {
+        scf.for %k = %c0 to %yes step %step : i32 {
+          device.acquire %vc bytes 8192
+          device.copy %map[%c0, %point] to %V at %vc : !device.ring<2 x [64, 64] bf16>
+          device.advance %vc
+        } {tile.fold = "k"}
+      } else {
+        scf.if %any {
+          device.acquire %vc bytes 8192
+          device.copy %map[%c0, %point] to %V at %vc : !device.ring<2 x [64, 64] bf16>
+          device.advance %vc
+        } {tile.fold = "k"}
+      } {tile.careful}
+    } {device.items}
+  }
+  device.consumers 1 registers 240 {
+    %acc = device.registers "acc" : !device.fragment<64 x f32>
+    %w = device.registers "w" : !device.fragment<64 x f32>
+    %p = device.registers "p" : !device.operand<64 x bf16>
+    %vc = device.cursor "V" on %vb phase 0 : !device.barriers<2>
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %point = arith.divsi %item, %blocks : i32
+      %any = arith.cmpi sgt, %yes, %c0 : i32
+      %zero = arith.sitofp %point : i32 to f32
+      device.fill %w with %zero : !device.fragment<64 x f32>, f32
+      %careful = tile.careful
+      scf.if %careful {
+        device.fill %acc with %zero : !device.fragment<64 x f32>, f32
+        scf.for %k = %c0 to %yes step %step : i32 {
+          device.isolate %acc, %w, %V at %vc depth 64 transposed : !device.fragment<64 x f32>, !device.fragment<64 x f32>, !device.ring<2 x [64, 64] bf16>
+          device.pack %w into %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+          device.await %vc
+          device.fence %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+          device.multiply %acc, %p, %V at %vc depth 64 transposed accumulate : !device.fragment<64 x f32>, !device.operand<64 x bf16>, !device.ring<2 x [64, 64] bf16>
+          device.commit
+          device.wait 0 %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+          device.release %vc
+          device.advance %vc
+        } {tile.fold = "k"}
+      } else {
+        device.fill %acc with %zero : !device.fragment<64 x f32>, f32
+        scf.if %any {
+          device.isolate %acc, %w, %V at %vc depth 64 transposed : !device.fragment<64 x f32>, !device.fragment<64 x f32>, !device.ring<2 x [64, 64] bf16>
+          device.pack %w into %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+          device.await %vc
+          device.fence %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+          device.multiply %acc, %p, %V at %vc depth 64 transposed accumulate : !device.fragment<64 x f32>, !device.operand<64 x bf16>, !device.ring<2 x [64, 64] bf16>
+          device.commit
+          device.wait 0 %acc, %p : !device.fragment<64 x f32>, !device.operand<64 x bf16>
+          device.release %vc
+          device.advance %vc
+        } {tile.fold = "k"}
+      } {tile.careful}
     } {device.items}
   }
 }

@@ -1,5 +1,6 @@
 // RUN: tilewright opt %s -tile-walk-folds -canonicalize -cse | FileCheck %s
 // RUN: tilewright opt %s -tile-walk-folds=peel=false -canonicalize -cse | FileCheck %s --check-prefix=UNPEELED
+// RUN: tilewright opt %s -tile-walk-folds=careful=true -canonicalize -cse | FileCheck %s --check-prefix=CAREFUL
 #q = #tile.axes<"q">
 #qk = #tile.axes<"q", "k">
 !row = tensor<8xf32, #q>
@@ -202,4 +203,71 @@ func.func @no_kernel(%n: i32) -> i32 {
     scf.yield %y : i32
   } {tile.fold = "k"}
   return %p : i32
+}
+
+// Where a mask hides elements from a dot that accumulates, an item can be done with care: one loop over the tiles of both loops, upwards, with the mask.
+// What is past the end of the axis is 0, and a mask that ends it hides nothing.
+// CAREFUL-LABEL: func.func @causal
+// CAREFUL-NOT: tile.careful
+// CAREFUL-LABEL: func.func @ways
+// CAREFUL-SAME: %[[BEGIN:[a-z0-9]+]]: i32 {tile.scalar = "begin"}, %[[FROM:[a-z0-9]+]]: i32 {tile.scalar = "from"}, %[[TO:[a-z0-9]+]]: i32 {tile.scalar = "to"}, %[[BY:[a-z0-9]+]]: i32 {tile.scalar = "by"}, %[[END:[a-z0-9]+]]: i32 {tile.scalar = "end"}
+// CAREFUL: %[[CAREFUL:.*]] = tile.careful
+// CAREFUL: %[[R:.*]] = scf.if %[[CAREFUL]]
+// CAREFUL-NEXT: %[[LAST:.*]] = arith.addi %[[END]], %[[BY]]
+// CAREFUL-NEXT: %[[ALL:.*]] = scf.for %[[K:.*]] = %[[BEGIN]] to %[[LAST]] step %c16_i32 iter_args(%[[SUM:.*]] = %cst)
+// CAREFUL-NEXT: tile.load %{{.*}}[%[[K]], %c0_i32]
+// CAREFUL: tile.mask %{{.*}} at(%{{.*}}, %[[K]])
+// CAREFUL: } {tile.carried = ["accumulator"], tile.fold = "k", tile.range = "partial"}
+// CAREFUL-NEXT: scf.yield %[[ALL]]
+// CAREFUL-NEXT: } else {
+// CAREFUL: scf.if
+// CAREFUL: tile.range = "partial"
+// CAREFUL: tile.range = "full"
+// CAREFUL: } {tile.careful}
+// CAREFUL: tile.store %[[R]]
+// CAREFUL-LABEL: func.func @ends
+// CAREFUL-NOT: tile.careful
+#kd = #tile.axes<"k", "d">
+#qd = #tile.axes<"q", "d">
+func.func @ways(%X: !memory {tile.tensor = "X"}, %V: !memory {tile.tensor = "V"}, %O: !memory {tile.tensor = "O"}, %begin: i32 {tile.scalar = "begin"}, %from: i32 {tile.scalar = "from"}, %to: i32 {tile.scalar = "to"},
+                %by: i32 {tile.scalar = "by"}, %end: i32 {tile.scalar = "end"}, %rest: i32 {tile.scalar = "rest"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>, <"d", inner, 8>]>} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %none = arith.constant dense<0.0> : tensor<8x8xf32, #qd>
+  %f = scf.for %k0 = %from to %to step %step iter_args(%ai = %none) -> (tensor<8x8xf32, #qd>) : i32 {
+    %v = tile.load %V[%k0, %zero] dims [0, 1] : !memory -> tensor<16x8xf32, #kd>
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %d = tile.dot %x, %v over "k" stage 1 : !element, tensor<16x8xf32, #kd> -> tensor<8x8xf32, #qd>
+    %an = arith.addf %ai, %d : tensor<8x8xf32, #qd>
+    scf.yield %an : tensor<8x8xf32, #qd>
+  } {tile.fold = "k", tile.range = "full", tile.carried = ["accumulator"]}
+  %p = scf.for %j = %begin to %end step %step iter_args(%ai = %f) -> (tensor<8x8xf32, #qd>) : i32 {
+    %k0 = tile.skip %j, %from, %by
+    %v = tile.load %V[%k0, %zero] dims [0, 1] : !memory -> tensor<16x8xf32, #kd>
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %s = tile.mask %x at(%q0, %k0) planes [-1, 1] rest(%rest) else 0.0 : f32 : !element
+    %d = tile.dot %s, %v over "k" stage 1 : !element, tensor<16x8xf32, #kd> -> tensor<8x8xf32, #qd>
+    %an = arith.addf %ai, %d : tensor<8x8xf32, #qd>
+    scf.yield %an : tensor<8x8xf32, #qd>
+  } {tile.fold = "k", tile.range = "partial", tile.carried = ["accumulator"]}
+  tile.store %p, %O[%q0, %zero] dims [0, 1] : tensor<8x8xf32, #qd>, !memory
+  return
+}
+
+func.func @ends(%X: !memory {tile.tensor = "X"}, %V: !memory {tile.tensor = "V"}, %O: !memory {tile.tensor = "O"}, %nk: i32 {tile.extent = "k"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>, <"d", inner, 8>]>} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %step = arith.constant 16 : i32
+  %rest = arith.subi %one, %nk : i32
+  %none = arith.constant dense<0.0> : tensor<8x8xf32, #qd>
+  %p = scf.for %k0 = %zero to %nk step %step iter_args(%ai = %none) -> (tensor<8x8xf32, #qd>) : i32 {
+    %v = tile.load %V[%k0, %zero] dims [0, 1] : !memory -> tensor<16x8xf32, #kd>
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %s = tile.mask %x at(%q0, %k0) planes [0, 1] rest(%rest) else 0.0 : f32 : !element
+    %d = tile.dot %s, %v over "k" stage 1 : !element, tensor<16x8xf32, #kd> -> tensor<8x8xf32, #qd>
+    %an = arith.addf %ai, %d : tensor<8x8xf32, #qd>
+    scf.yield %an : tensor<8x8xf32, #qd>
+  } {tile.fold = "k", tile.carried = ["accumulator"]}
+  tile.store %p, %O[%q0, %zero] dims [0, 1] : tensor<8x8xf32, #qd>, !memory
+  return
 }

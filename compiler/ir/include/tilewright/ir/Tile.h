@@ -43,6 +43,11 @@ bool boundsDependOnBlock(mlir::FunctionOpInterface kernel);
 /// Does a mask keep more of the fold the further the item's tile of the block axis lies?
 bool growsWithBlock(mlir::FunctionOpInterface kernel);
 
+/// Does the mask do more than end `axis`, which `isLength` knows the length of?
+bool hidesMoreThanEnd(MaskOp mask, llvm::StringRef axis, llvm::function_ref<bool(mlir::Value)> isLength);
+
+/// On an `scf.if` over a fold's ways: the careful one, and the usual one.
+inline constexpr llvm::StringLiteral carefulAttrName = "tile.careful";
 /// What an attribute dictionary of a kernel's argument is called.
 inline constexpr llvm::StringLiteral kernelAttrName = "tile.kernel";
 inline constexpr llvm::StringLiteral tensorAttrName = "tile.tensor";

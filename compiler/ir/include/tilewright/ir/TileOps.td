@@ -166,6 +166,19 @@ def Tile_SkipOp : Tile_Op<"skip", [Pure]> {
   }];
 }
 
+def Tile_CarefulOp : Tile_Op<"careful"> {
+  let summary = "whether the item is done with care";
+  let description = [{
+    In a kernel whose items may be done twice: first as if no mask hid a NaN or an infinity, then, where a result is not finite,
+    with care. `tile-walk-folds` makes it, `device-draw-items` knows the answer. It is the item's own, so that it is no pure operation.
+    ```mlir
+    %sum = scf.if %careful -> tensor<64xf32, #q> { …one loop, exact, with all masks… } else { …as usual… } {tile.careful}
+    ```
+  }];
+  let results = (outs I1:$result);
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_StabiliserOp : Tile_Op<"stabiliser", [Pure, SameOperandsAndResultType]> {
   let summary = "its operand, and the promise that results do not depend on its exactness while nothing overflows";
   let arguments = (ins Tile_Value:$source);

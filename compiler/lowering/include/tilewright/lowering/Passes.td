@@ -12,8 +12,16 @@ def WalkFolds : Pass<"tile-walk-folds", "::mlir::func::FuncOp"> {
         if there is any tile { the first one, with masks; the loops over the others }
 
     and both the step and the loops carry `tile.fold`.
+
+    With `careful`, where masks hide elements from dots that accumulate, this becomes one of two ways,
+
+        if careful { one loop over all tiles, exact and with all masks } else { the above }
+
+    for kernels whose items are done again if a result is not finite: device-draw-items.
   }];
-  let options = [Option<"peel", "peel", "bool", "true", "take the first visited tile out of the loops">];
+  let options = [
+    Option<"peel", "peel", "bool", "true", "take the first visited tile out of the loops">,
+    Option<"careful", "careful", "bool", "false", "make a second, careful way where masks hide elements">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
 }
 
