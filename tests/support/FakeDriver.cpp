@@ -163,6 +163,11 @@ int cuPointerGetAttributes(unsigned count, int *attributes, void **values, std::
   const Block *block = next == memory().begin() ? nullptr : &std::prev(next)->second;
   if (block && address >= std::prev(next)->first + block->bytes)
     block = nullptr;
+  auto &pinned = state().pinned;
+  auto after = pinned.upper_bound(address);
+  const Block ofHost{0, 0, false};
+  if (after != pinned.begin() && address < std::prev(after)->first + std::prev(after)->second)
+    block = &ofHost;
   for (unsigned i = 0; i < count; ++i)
     *static_cast<int *>(values[i]) = !block ? 0 : attributes[i] == 9 ? block->ordinal : block->isDevice ? 2 : 1;
   return 0;

@@ -26,6 +26,7 @@ struct FakeState {
   std::map<std::string, int> failures;   // results in place of 0
   std::vector<FakeLaunch> launches;
   std::size_t parameterBytes = 0;        // to copy at each launch
+  std::map<std::uint64_t, std::size_t> pinned;   // memory of the host that the driver knows: addresses and bytes
   std::size_t loaded = 0;                // modules at present
   std::size_t contexts = 0;              // pushed and not popped, in all threads
 };

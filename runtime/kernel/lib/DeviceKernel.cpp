@@ -90,7 +90,19 @@ PreparedLaunch DeviceKernel::prepare(int ordinal, const Artifact &artifact, cons
   if (items > device::maxItems)
     throw ArgumentError(fmt::format("kernel '{}' would have more than {} work items, tiles of '{}' times points of {}; launch it on parts", artifact.program, device::maxItems,
                                     artifact.launch.blockAxis, fmt::join(artifact.launch.freeAxes, ", ")));
-  return {ordinal, plan.blocks(items, machine), plan.filled(problem, machine, artifact.launch.softwareMaps ? softwareMaps : cuda::driverEncodeMap())};
+  return {ordinal, plan.blocks(items, machine), plan.filled(problem, machine, artifact.launch.softwareMaps ? softwareMaps : cuda::driverEncodeMap()), nullptr};
+}
+
+void DeviceKernel::checkHome(PreparedLaunch &prepared, const Artifact &artifact, Workspace workspace) const {
+  if (!counterBytes || workspace.data == prepared.workspace)
+    return;
+  const auto residence = cuda::residence(addressOf(workspace.data));
+  if (!residence || !residence->isDevice)
+    throw ArgumentError(fmt::format("the workspace lies at address {}, which is {}; kernel '{}' counts there: allocate it on GPU {}, where the tensors are", fmt::ptr(workspace.data),
+                                    residence ? "the host's memory" : "in no GPU's memory", artifact.program, prepared.ordinal));
+  if (residence->ordinal != prepared.ordinal)
+    throw ArgumentError(fmt::format("the workspace is on GPU {} and the tensors of kernel '{}' on GPU {}; allocate it there", residence->ordinal, artifact.program, prepared.ordinal));
+  prepared.workspace = workspace.data;
 }
 
 void DeviceKernel::queue(PreparedLaunch &prepared, const Artifact &artifact, void *stream, Workspace workspace) const {
@@ -106,6 +118,7 @@ void DeviceKernel::launch(const Artifact &artifact, void *stream, const Checked 
     prepared.reset();
   if (!prepared)
     prepared = prepare(ordinalOf(checked, false), artifact, checked);
+  checkHome(*prepared, artifact, workspace);
   queue(*prepared, artifact, stream, workspace);
 }
 

@@ -15,6 +15,7 @@ inline constexpr std::size_t mostParameterBytes = 4096;
 struct PreparedLaunch {
   int ordinal = 0, blocks = 0;
   std::vector<device::ParameterLine> parameters;   // but for the address of the workspace
+  const void *workspace = nullptr;                 // the last one that was found on this GPU
 };
 
 /// Launch facts resolved, code ready to be loaded on the first GPU that it is launched on. No GPU is needed to make one.
@@ -25,8 +26,8 @@ public:
 
   [[nodiscard]] std::size_t workspaceBytes() const { return counterBytes; }
 
-  /// Queues a launch on the GPU where the tensors are. There are items. Throws ArgumentError where a tensor is in no GPU's memory or they are on
-  /// several, RuntimeError where that GPU cannot run it. `prepared` belongs to `checked`, which was launched before where it holds something; then
+  /// Queues a launch on the GPU where the tensors are. There are items. Throws ArgumentError where a tensor is in no GPU's memory, they are on
+  /// several, or the workspace is not there, RuntimeError where that GPU cannot run it. `prepared` belongs to `checked`, which was launched before where it holds something; then
   /// the tensors are looked up no more but for one, where a process sees several GPUs.
   void launch(const Artifact &artifact, void *stream, const Checked &checked, std::optional<PreparedLaunch> &prepared, Workspace workspace) const;
 
@@ -36,6 +37,8 @@ public:
 private:
   [[nodiscard]] int ordinalOf(const Checked &checked, bool isKnown) const;
   [[nodiscard]] PreparedLaunch prepare(int ordinal, const Artifact &artifact, const Checked &checked) const;
+  /// Throws ArgumentError where the workspace is not on this GPU. One that was found there last is not looked up again.
+  void checkHome(PreparedLaunch &prepared, const Artifact &artifact, Workspace workspace) const;
   void queue(PreparedLaunch &prepared, const Artifact &artifact, void *stream, Workspace workspace) const;
 
   device::Plan plan;

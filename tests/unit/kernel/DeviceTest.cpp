@@ -4,6 +4,7 @@
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/kernel/Machine.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include <cmath>
 #include <filesystem>
 #include <thread>
 #include <time.h>
@@ -152,6 +153,53 @@ TEST_CASE("tensors that are not on one GPU are refused, and nothing is launched"
   CHECK(launches.empty());
 }
 
+TEST_CASE("a workspace that is not on the tensors' GPU is refused, and nothing is launched") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  const Rows rows(300, 70), other(300, 70, 1);
+  auto refusal = [&](Workspace workspace) { return messageOf<ArgumentError>([&] { kernel.launch(hostStream, rows.arguments, workspace); }); };
+  alignas(64) static std::byte here[64];
+  auto refused = [&] {
+    CHECK(launchesOf([&] {
+            CHECK(refusal(other.space()) == "the workspace is on GPU 1 and the tensors of kernel 'rows' on GPU 0; allocate it there");
+            const std::string message = refusal({here, sizeof here});
+            CHECK(message.starts_with("the workspace lies at address 0x"));
+            CHECK(message.ends_with(", which is in no GPU's memory; kernel 'rows' counts there: allocate it on GPU 0, where the tensors are"));
+          }).empty());
+  };
+  SECTION("at the first launch") { refused(); }
+  SECTION("after launches with another one, of the same arguments") {
+    kernel.launch(hostStream, rows.arguments, rows.space());
+    refused();
+  }
+  SECTION("in the host's memory, though the driver knows it") {
+    fake().pinned[reinterpret_cast<std::uintptr_t>(here)] = sizeof here;
+    CHECK(refusal({here, sizeof here}).ends_with(", which is the host's memory; kernel 'rows' counts there: allocate it on GPU 0, where the tensors are"));
+    fake().pinned.clear();
+  }
+}
+
+TEST_CASE("a workspace is looked up once") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const Kernel kernel = kernelOf(artifact);
+  const Rows rows(300, 70);
+  const cuda::Buffer second(0, 64);
+  auto lookUps = [&](const cuda::Buffer &workspace) {
+    const int before = fake().calls["cuPointerGetAttributes"];
+    CHECK(launchesOf([&] { kernel.launch(hostStream, rows.arguments, {workspace.data(), workspace.bytes()}); }).size() == 1);
+    return fake().calls["cuPointerGetAttributes"] - before;
+  };
+  CHECK(lookUps(rows.workspace) > 1);
+  const int ofTensors = lookUps(rows.workspace);   // one, as this process sees several GPUs
+  CHECK(ofTensors == 1);
+  CHECK(lookUps(second) == ofTensors + 1);
+  CHECK(lookUps(second) == ofTensors);
+}
+
 TEST_CASE("a kernel describes what it takes of the GPU") {
   Artifact artifact = rowsArtifact();
   if (!assembleRows(artifact))
@@ -223,6 +271,12 @@ TEST_CASE("what was accepted before is not taken for what differs from it") {
   SECTION("a scalar") {
     rows.arguments.scalars["scale"] = 2;
     CHECK(parametersOf(launched().front()).scale == 2.f);
+  }
+  SECTION("the sign of a zero") {
+    rows.arguments.scalars["scale"] = 0.0;
+    CHECK(!std::signbit(parametersOf(launched().front()).scale));
+    rows.arguments.scalars["scale"] = -0.0;
+    CHECK(std::signbit(parametersOf(launched().front()).scale));
   }
   SECTION("a shape") {
     rows.arguments.tensors["X"].shape = {300, 60, 64};
