@@ -1,4 +1,4 @@
-// Boxes of tensors by cp.async of 16 bytes, for the instruction sets that have no copy engine.
+// Boxes of tensors by cp.async, of 16 bytes wherever it goes, for the instruction sets that have no copy engine.
 
 // What a TMap holds there (softwareMap of tilewright/device/TensorMap.h): dimensions fastest first, those that a tensor lacks of size 1.
 struct SoftwareMap {
@@ -62,5 +62,34 @@ DEV void copy_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4
                         (B2 == 1 || (u32)c2 + i2(step) < (u32)map.sizes[2]) & (B3 == 1 || (u32)c3 + i3(step) < (u32)map.sizes[3]) &
                         (B4 == 1 || (u32)c4 + i4(step) < (u32)map.sizes[4]);
     if (is_piece(step)) cp_async_16(place(step), (const void*)(inside ? from(step) : map.address), inside ? min(16, last - byte) : 0 FOR_CALLER_);
+  }
+}
+
+// The same where c0 is a multiple of UNIT bytes only: 4 by cp.async; 2 or 1, an element, by a load and a store of the lane, which no arrival for
+// cp.async counts. Called by whole warps: unit n is copied by lane n % 32.
+template <int UNIT, int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE>
+DEV void copy_shifted_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4, int lane CALLER_) {
+  static_assert(UNIT == 1 || UNIT == 2 || UNIT == 4, "a unit is 4 bytes, or an element of 2 or 1");
+  static_assert(BYTES0 > 0 && BYTES0 % 16 == 0, "a row of a box is whole pieces of 16 bytes");
+  static_assert(SWIZZLE == 0 || (SWIZZLE == 128 && BYTES0 == 128), "the pieces of a row of 128 bytes are permuted within it, or not at all");
+  constexpr int width = BYTES0 / UNIT, units = width * B1 * B2 * B3 * B4;
+  const SoftwareMap& map = *(const SoftwareMap*)m;
+  const i64 before = c0 * map.strides[0], after = map.sizes[0] * map.strides[0] - before;
+  const int first = before >= 0 ? 0 : -before < BYTES0 ? (int)-before : BYTES0, last = after <= 0 ? 0 : after < BYTES0 ? (int)after : BYTES0;
+#pragma unroll 4
+  for (int n = lane; n < units; n += 32) {
+    const u32 row = (u32)n / width;
+    const int byte = n % width * UNIT;
+    const int i1 = c1 + (int)(row % B1), i2 = c2 + (int)(row / B1 % B2), i3 = c3 + (int)(row / (B1 * B2) % B3), i4 = c4 + (int)(row / (B1 * B2 * B3));
+    const bool inside = (byte >= first) & (byte < last) & ((u32)i1 < (u32)map.sizes[1]) & ((u32)i2 < (u32)map.sizes[2]) &
+                        ((u32)i3 < (u32)map.sizes[3]) & ((u32)i4 < (u32)map.sizes[4]);
+    const u64 from = map.address + (inside ? (u64)(before + byte + i1 * map.strides[1] + i2 * map.strides[2] + i3 * map.strides[3] + i4 * map.strides[4]) : 0);
+    const u32 place = dst + row * BYTES0 + (SWIZZLE ? (u32)byte ^ row % 8 * 16 : (u32)byte);
+    if (UNIT == 4)
+      cp_async_4(place, (const void*)from, inside ? min(4, last - byte) : 0 FOR_CALLER_);
+    else if (UNIT == 2)
+      st_shared_u16(place, inside ? *(const unsigned short*)from : 0 FOR_CALLER_);
+    else
+      st_shared_u8(place, inside ? *(const unsigned char*)from : 0 FOR_CALLER_);
   }
 }

@@ -12,11 +12,13 @@ DEV void ld_shared_v4(u32 a, u32 (&r)[4], LINE_) { simulator_->loadShared(a, r, 
 DEV void st_shared_u32(u32 a, u32 v, LINE_) { simulator_->storeShared(a, &v, 4, line_); }
 DEV void st_shared_f32(u32 a, float v, LINE_) { simulator_->storeShared(a, &v, 4, line_); }
 DEV void st_shared_u16(u32 a, u32 v, LINE_) { simulator_->storeShared(a, &v, 2, line_); }
+DEV void st_shared_u8(u32 a, u32 v, LINE_) { simulator_->storeShared(a, &v, 1, line_); }
 DEV void st_shared_v2(u32 a, u32 x, u32 y, LINE_) { const u32 v[2] = {x, y}; simulator_->storeShared(a, v, 8, line_); }
 DEV void st_shared_v4(u32 a, u32 x, u32 y, u32 z, u32 w, LINE_) { const u32 v[4] = {x, y, z, w}; simulator_->storeShared(a, v, 16, line_); }
 
 DEV void fence_async_proxy(LINE_) { simulator_->fenceAsyncProxy(line_); }
 DEV void cp_async_16(u32 dst, const void* src, int source_bytes = 16, LINE_) { simulator_->copyAsync(dst, src, 16, source_bytes, line_); }
+DEV void cp_async_4(u32 dst, const void* src, int source_bytes = 4, LINE_) { simulator_->copyAsync(dst, src, 4, source_bytes, line_); }
 DEV void cp_async_commit(LINE_) { simulator_->copyAsyncCommit(line_); }
 template <int N> DEV void cp_async_wait(LINE_) { simulator_->copyAsyncWait(N, line_); }
 

@@ -1,7 +1,9 @@
 // What lanes, warps and blocks do together, and the registers they have.
 template <class T> DEV T shuffle_(u32 mask, T value, SimulatedShuffle mode, int argument, int width, int line) {
-  static_assert(sizeof(T) == 4, "a shuffle moves 32 bits");
-  u32 x; __builtin_memcpy(&x, &value, 4); x = simulator_->shuffle(mask, x, mode, argument, width, line); __builtin_memcpy(&value, &x, 4);
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle moves 32 bits, or twice as many in two");
+  u32 x[sizeof(T) / 4]; __builtin_memcpy(x, &value, sizeof(T));
+  for (u32& word : x) word = simulator_->shuffle(mask, word, mode, argument, width, line);
+  __builtin_memcpy(&value, x, sizeof(T));
   return value;
 }
 template <class T> DEV T __shfl_sync(u32 m, T v, int lane, int width = 32, LINE_) { return shuffle_(m, v, shuffleIndex, lane, width, line_); }

@@ -26,7 +26,11 @@ const char *fieldType(const ParameterField &field) {
                              : field.type == "bool" ? "unsigned char* "
                                                     : "unsigned short* ";
   case Kind::stride: return "i64 ";
-  case Kind::scalar: return field.type == "f32" ? "float " : "int ";
+  case Kind::scalar: return field.type == "f32"   ? "float "
+                            : field.type == "i32" ? "int "
+                            : field.type == "i64" ? "i64 "
+                            : field.type == "bool" ? "bool "
+                                                   : "unsigned short ";
   case Kind::counters: return "int* ";
   default: return "int ";
   }
@@ -70,11 +74,17 @@ FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) 
   }
   made.launch.sharedBytes = int(std::max<std::int64_t>(made.sharedEnd, kernel.getSharedBytes().value_or(0)) + tileAlignment);
   made.addRingTensors();
-  if (made.launch.softwareMaps)
+  if (made.launch.softwareMaps) {
+    constexpr std::uint64_t leastAsyncBytes = 4;
     kernel.walk([&](device::AcquireOp acquire) {
       if (acquire.getBytes())
         made.filledByLanes.insert(device::barriersOf(acquire.getCursor()).getResult());
     });
+    kernel.walk([&](device::CopyOp copy) {
+      if (std::uint64_t(copy.getDivisor()) < leastAsyncBytes)
+        made.storedThere.insert(device::barriersOf(copy.getCursor()).getResult());
+    });
+  }
   return made;
 }
 
@@ -175,7 +185,10 @@ void Declarations::addRingTensors() {
   }
 }
 
-Expression Declarations::parameter(Value value) const { return {"p." + fields.find(value)->second}; }
+Expression Declarations::parameter(Value value) const {
+  const std::string field = "p." + fields.find(value)->second;
+  return {value.getType().isF16() || value.getType().isBF16() ? widened(field, value.getType(), Float32Type::get(value.getContext())) : field};
+}
 
 std::string Declarations::map(Value value) const { return "&p." + fields.find(value)->second; }
 
@@ -242,7 +255,7 @@ void Declarations::printSetup(Text &text) const {
       text.line(fmt::format("smem_name(sb + {0}_FULL, {1}, \"{0}_FULL\");", name, 8 * slots));
       text.line(fmt::format("smem_name(sb + {0}_EMPTY, {1}, \"{0}_EMPTY\");", name, 8 * slots));
       eachSlot(slots, [&](const char *step) {
-        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, arrivedAtByLanes(barriers.getResult()) ? warp : 1));
+        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, (arrivedAtByLanes(barriers.getResult()) ? warp : 1) + (storedByLanes(barriers.getResult()) ? warp : 0)));
         text.line(fmt::format("mbar_init(sb + {}_EMPTY{}, {});", name, step, std::uint64_t(barriers.getReleases())));
       });
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {

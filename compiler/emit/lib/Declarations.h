@@ -28,6 +28,8 @@ public:
   std::vector<std::string> maps() const;
   /// Whether every lane of the producer's warp arrives on these barriers, for what it has copied; else one arrival counts, a copy engine's or a post's.
   bool arrivedAtByLanes(mlir::Value barriers) const { return filledByLanes.contains(barriers); }
+  /// Whether these lanes also store elements themselves, for which each arrives once more.
+  bool storedByLanes(mlir::Value barriers) const { return storedThere.contains(barriers); }
   /// The stem of a ring's (K_AT, K_BYTES), of barriers' (K_FULL, K_EMPTY) or of a mailbox's (NEXT_AT) constants.
   const std::string &stem(mlir::Value declaration) const { return stems.find(declaration)->second; }
 
@@ -41,7 +43,7 @@ private:
   void addRingTensors();
 
   device::KernelOp kernel;
-  llvm::DenseSet<mlir::Value> filledByLanes;
+  llvm::DenseSet<mlir::Value> filledByLanes, storedThere;
   llvm::DenseMap<mlir::Value, std::string> fields, stems;
   llvm::StringMap<std::string> known;   // the same parameter declared twice is one field
   std::int64_t sharedEnd = 0;

@@ -95,9 +95,9 @@ LogicalResult Statements::print(device::EachElementOp op) {
     text.line(fmt::format("{} {}[{}];", scalarType(combine.getValue().getType()), chain, chainCount));
   }
   for (auto load : op.getBody().getOps<device::LoadColumnOp>()) {
-    const bool isWord = load.getRing().getType().getElement().getIntOrFloatBitWidth() == 32;
+    const unsigned bits = load.getRing().getType().getElement().getIntOrFloatBitWidth();
     std::string &pair = registers[load.getResult()] = names.unique(declared.stem(load.getRing()) + "_pair");
-    text.line(fmt::format("u32 {}{};   // of two columns side by side", pair, isWord ? "[2]" : ""));
+    text.line(fmt::format("u32 {}{};   // of two columns side by side", pair, bits == 64 ? "[4]" : bits == 32 ? "[2]" : ""));
   }
   Scope scope(names);
   text.line("#pragma unroll");
@@ -200,6 +200,12 @@ LogicalResult Statements::print(device::LoadColumnOp op) {
   const std::string first = ofOneRow ? "if ((e & 1) == 0) " : "if ((i & 3) == 0) ";
   std::string value;
   switch (bits) {
+  case 64:
+    if (isa<FloatType>(element))
+      return op.emitError() << "loads " << element << " from shared memory; expected f32, bf16, f16, i64, i32 or i8";
+    text.line(fmt::format("{}ld_shared_v4({}, {});", first, address, pair));
+    value = fmt::format("(i64)({0}[2 * (i & 1)] | (u64){0}[2 * (i & 1) + 1] << 32)", pair);
+    break;
   case 32:
     text.line(fmt::format("{}ld_shared_v2({}, {});", first, address, pair));
     value = fmt::format("{}{}[i & 1]{}", element.isF32() ? "__uint_as_float(" : "(int)", pair, element.isF32() ? ")" : "");
@@ -207,7 +213,7 @@ LogicalResult Statements::print(device::LoadColumnOp op) {
   case 16: {
     const char *unpack = element.isBF16() ? "unpack_bf16" : "unpack_f16";
     if (!isa<FloatType>(element))
-      return op.emitError() << "loads " << element << " from shared memory; expected f32, i32, bf16, f16 or i8";
+      return op.emitError() << "loads " << element << " from shared memory; expected f32, bf16, f16, i64, i32 or i8";
     text.line(fmt::format("{}{} = ld_shared_u32({});", first, pair, address));
     value = fmt::format("(i & 1 ? {0}_hi({1}) : {0}_lo({1}))", unpack, pair);
     break;
@@ -217,7 +223,7 @@ LogicalResult Statements::print(device::LoadColumnOp op) {
     value = fmt::format("(int)({} >> 8 * (i & 1) & 0xff)", pair);
     break;
   default:
-    return op.emitError() << "loads " << element << " from shared memory; expected f32, i32, bf16, f16 or i8";
+    return op.emitError() << "loads " << element << " from shared memory; expected f32, bf16, f16, i64, i32 or i8";
   }
   if (isa<FloatType>(element) != result.isF32())
     value = std::string(result.isF32() ? "(float)" : "(int)") + value;

@@ -16,7 +16,7 @@ bool Expression::readsRegisters() const {
 const char *scalarType(Type type) {
   if (type.isF32() || type.isF16() || type.isBF16())
     return "float";
-  return type.isInteger(1) ? "bool" : type.isInteger(32) ? "int" : type.isInteger(64) ? "i64" : nullptr;
+  return type.isInteger(1) ? "bool" : type.isInteger(8) || type.isInteger(32) ? "int" : type.isInteger(64) ? "i64" : nullptr;
 }
 
 const char *memoryType(Type type) {
@@ -59,9 +59,9 @@ const char *packFunction(Type element) { return element.isBF16() ? "pack_bf16" :
 std::string widened(const std::string &value, Type from, Type to) {
   std::string wide = from.isBF16() ? "unpack_bf16_lo(" + value + ")" : from.isF16() ? "unpack_f16_lo(" + value + ")" : value;
   const bool isFloat = isa<FloatType>(from);
-  if (isFloat == to.isF32() && (isFloat || from.isInteger(32)))
+  if (isFloat == to.isF32() && (isFloat || (from == to && !from.isInteger(8))))
     return wide;
-  return std::string(to.isF32() ? "(float)" : "(int)") + wide;
+  return "(" + std::string(scalarType(to)) + ")" + wide;
 }
 
 } // namespace tw::emit

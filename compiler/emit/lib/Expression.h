@@ -25,16 +25,16 @@ struct Expression {
 };
 
 /// `float`, `int`, `i64` or `bool`: what a scalar of the type is held in; null where device code holds none. 16-bit floats are held
-/// rounded in a float.
+/// rounded in a float, bytes in an int.
 const char *scalarType(mlir::Type type);
 /// The type of an element in memory: `unsigned short` for 16-bit floats.
 const char *memoryType(mlir::Type type);
-/// A number of this type, which may be f32 (the shortest text that reads back the same), i32, i64 or i1.
+/// A number of this type, which may be f32 (the shortest text that reads back the same), i64, i32, i8 or i1.
 Expression literal(const llvm::APFloat &number);
 Expression literal(const llvm::APInt &number, mlir::Type type);
 /// `pack_bf16` or `pack_f16`.
 const char *packFunction(mlir::Type element);
-/// A scalar read from memory, converted: `value` has the memory's type `from`; the result is an f32 or i32.
+/// A scalar read from memory, as it is held: `value` has the memory's type `from`; `to` is f32 or an integer.
 std::string widened(const std::string &value, mlir::Type from, mlir::Type to);
 
 } // namespace tw::emit

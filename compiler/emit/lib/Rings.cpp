@@ -51,7 +51,9 @@ LogicalResult Statements::print(device::CopyOp op) {
     box.resize(5, 1);
     for (std::size_t i = op.getCoordinates().size(); i < 5; ++i)
       coordinates += ", 0";
-    text.line(fmt::format("copy_box<{}, {}>({}{}, {}{}, lane);", fmt::join(box, ", "), int64_t(map.getSwizzle()), slotAddress(op.getRing(), op.getCursor()),
+    const int64_t divisor = int64_t(op.getDivisor()), unit = std::min<int64_t>(divisor, 4);
+    const std::string copies = divisor == 16 ? "copy_box<" : fmt::format("copy_shifted_box<{}, ", unit);
+    text.line(fmt::format("{}{}, {}>({}{}, {}{}, lane);", copies, fmt::join(box, ", "), int64_t(map.getSwizzle()), slotAddress(op.getRing(), op.getCursor()),
                           before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), coordinates));
     return success();
   }
@@ -62,8 +64,13 @@ LogicalResult Statements::print(device::CopyOp op) {
 
 LogicalResult Statements::print(device::AdvanceOp op) {
   const Cursor &cursor = cursors[op.getCursor()];
-  if (op->getParentOfType<device::ProducerOp>() && declared.arrivedAtByLanes(device::barriersOf(op.getCursor()).getResult()))
-    text.line(fmt::format("cp_async_mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
+  if (op->getParentOfType<device::ProducerOp>()) {
+    Value barriers = device::barriersOf(op.getCursor()).getResult();
+    if (declared.arrivedAtByLanes(barriers))
+      text.line(fmt::format("cp_async_mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
+    if (declared.storedByLanes(barriers))      // an arrival for cp.async says nothing of what a lane stores itself
+      text.line(fmt::format("mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
+  }
   const std::string turn = cursor.phase.empty() ? "" : cursor.phase + " ^= 1;";
   if (cursor.slot.empty()) {
     if (!turn.empty())

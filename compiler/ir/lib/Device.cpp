@@ -58,8 +58,8 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> error, int64_t
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> error, int64_t width, Type element) {
   if (width < 8 || width > 256 || width % 8)
     return error() << "a fragment is 8 to 256 columns wide, in steps of 8, not " << width;
-  if (!element.isF32() && !element.isInteger(32) && !element.isInteger(1))
-    return error() << "a fragment holds f32, i32 or i1, not " << element;
+  if (!element.isF32() && !element.isInteger())
+    return error() << "a fragment holds f32 or integers, not " << element;
   return success();
 }
 

@@ -67,6 +67,8 @@ LogicalResult CopyOp::verify() {
   RingType ring = getRing().getType();
   if (getColumn() % 64 || int64_t(getColumn()) >= std::max<int64_t>(ring.columns(), 1))
     return emitOpError() << "starts at column " << getColumn() << " of a tile " << ring.columns() << " columns wide; expected a multiple of 64 inside it";
+  if (int64_t divisor = int64_t(getDivisor()); divisor < 1 || divisor > 16 || !llvm::isPowerOf2_64(std::uint64_t(divisor)))
+    return emitOpError() << "starts at multiples of " << divisor << " bytes; expected 1, 2, 4, 8 or 16";
   return success();
 }
 

@@ -131,6 +131,9 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   constexpr int64_t deepest = 16;             // elements that one instruction contracts
   Location loc = event.ops.front()->getLoc();
   Block *written = b.getInsertionBlock();
+  auto widthFor = [&](StringRef axis) {
+    return foldAxis && axis == foldAxis.getValue() ? "give axis \"" + axis.str() + "\" such a width in the schedule" : "make axis \"" + axis.str() + "\" so long";
+  };
   struct Issue {
     Value accumulator, left, leftCursor, weights;   // weights: what the left operand is rounded from
     device::TileOp right;
@@ -165,7 +168,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
     int64_t n = cast<RankedTensorType>(dot.getType()).getNumElements() / int64_t(kernel.getWidth());
     issue.transposed = rightTile.getColumns() != dot.getAxis();
     if (issue.transposed && rightRing.rows() % deepest)
-      return dot.emitError() << "contracts " << rightRing.rows() << " rows of a tile; expected a multiple of 16";
+      return dot.emitError() << "contracts " << rightRing.rows() << " rows of a tile; expected a multiple of 16: " << widthFor(dot.getAxis());
     if (leftTile) {
       if (leftTile.getColumns() != dot.getAxis())
         return dot.emitError() << "contracts axis \"" << dot.getAxis() << "\", which is not the last dimension of its left operand's tensor; store that tensor with this axis last";
@@ -173,9 +176,10 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
       issue.leftCursor = scalars.lookupOrDefault(leftTile.getCursor());
     } else {
       if (moment == Moment::dots0)
-        return dot.emitError() << "multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate";
+        return dot.emitError() << "multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate: in the fold's step add it, as it is, to a carried value "
+                                  "that starts at 0 and is at most scaled by row, and apply everything else to the fold's result";
       if (length % deepest)
-        return dot.emitError() << "contracts " << length << " computed elements; expected a multiple of 16";
+        return dot.emitError() << "contracts " << length << " computed elements; expected a multiple of 16: " << widthFor(dot.getAxis());
       Value source = left;
       for (auto round = source.getDefiningOp<arith::TruncFOp>(); round && !registers.lookup(source); round = source.getDefiningOp<arith::TruncFOp>())
         source = round.getIn();
@@ -276,6 +280,8 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
   for (auto [m, dim] : llvm::enumerate(store.getDims()))
     if (dim >= 0)
       (axes[unsigned(dim)] == kernel.getBlockAttr() ? rowDimension : columnDimension) = int(m);
+  if (Type element = tile::elementOf(value.getType()); space == Space::element && !isa<FloatType>(element))
+    return store.emitError() << "writes " << value.getType() << " to tensor \"" << tensor << "\"; on a GPU a stored tile of two axes holds f16, bf16 or f32: store it as one of them, with cast(x, Type::f32)";
   if (space == Space::element && columnDimension != int(store.getDims().size()) - 1)
     return store.emitError() << "writes tensor \"" << tensor << "\" along axis \"" << kernel.getBlock() << "\" in its last dimension; store it with that axis before the last";
   // Where each row lies, and whether it is inside.

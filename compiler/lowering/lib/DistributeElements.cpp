@@ -120,8 +120,10 @@ bool Distributor::isSumOfLanes(tile::ReduceOp reduce) const {
 //===--- values ------------------------------------------------------------------------------------===//
 
 FailureOr<Value> Distributor::resolve(Value value) {
-  if (!isa<RankedTensorType>(value.getType()))
-    return scalars.lookupOrDefault(value);
+  if (!isa<RankedTensorType>(value.getType())) {
+    Value scalar = scalars.lookupOrDefault(value);
+    return scalar.getType() == scalarType(scalar.getType()) ? scalar : arith::ExtFOp::create(b, value.getLoc(), scalarType(scalar.getType()), scalar).getResult();
+  }
   if (Value known = local.lookup(value))
     return known;
   Operation *op = value.getDefiningOp();
@@ -156,7 +158,7 @@ FailureOr<Value> Distributor::resolveColumn(Value value) {
   auto asFloat = [&](Value x) -> Value { return arith::SIToFPOp::create(b, loc, b.getF32Type(), x); };
   if (auto tile = dyn_cast<device::TileOp>(op)) {
     Type element = tile::elementOf(value.getType());
-    Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : Type(b.getI32Type());
+    Type loaded = scalarType(element);
     return Value(device::LoadColumnOp::create(b, loc, loaded, scalars.lookupOrDefault(tile.getRing()), scalars.lookupOrDefault(tile.getCursor())));
   }
   if (auto positions = dyn_cast<tile::PositionsOp>(op))
@@ -198,7 +200,7 @@ FailureOr<Value> Distributor::loadRow(tile::LoadOp load) {
     inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
   }
   Type element = tile::elementOf(load.getType());
-  Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : Type(b.getI32Type());
+  Type loaded = scalarType(element);
   Value pointer = parameters.pointer(tensor, cast<MemRefType>(load.getMemory().getType()).getElementType());
   return Value(device::LoadOp::create(b, loc, loaded, pointer, offset, inside));
 }
@@ -218,9 +220,11 @@ FailureOr<Value> Distributor::compute(Operation *op) {
   if (isa<arith::TruncFOp>(op)) {
     bool rounds = false;      // stores and dots round by themselves
     forEachUser(op->getResult(0), [&](Operation *user) { rounds |= !isa<tile::StoreOp, tile::DotOp>(user); });
-    if (rounds)
-      return op->emitError() << "rounds a value that elementwise work goes on with; on a GPU values are rounded when they are stored or multiplied", failure();
-    return resolve(op->getOperand(0));
+    auto source = resolve(op->getOperand(0));
+    if (failed(source) || !rounds)
+      return source;
+    Value rounded = arith::TruncFOp::create(b, loc, tile::elementOf(op->getResult(0).getType()), *source);
+    return Value(arith::ExtFOp::create(b, loc, b.getF32Type(), rounded));
   }
   if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return op->emitError() << "'" << op->getName() << "' has no form on a GPU yet; expected tile, arith and math operations", failure();

@@ -8,7 +8,7 @@ namespace tw {
 Decoding decodingOf(Value item, Block &body) {
   llvm::SetVector<Operation *> reached;      // from the item, by arithmetic at the top of the block
   for (Operation &op : body) {
-    if (op.getNumRegions() || op.getNumResults() != 1 || !isa<arith::ArithDialect>(op.getDialect()))
+    if (op.getNumRegions() || op.getNumResults() != 1 || !isa<arith::ArithDialect>(op.getDialect()) || !op.getResult(0).getType().isInteger(32))   // as a word holds
       continue;
     if (llvm::any_of(op.getOperands(), [&](Value operand) { return operand == item || reached.contains(operand.getDefiningOp()); }))
       reached.insert(&op);

@@ -1,6 +1,9 @@
 // Operands of dots and vectors along the fold axis: what shared memory holds.
 #include "SharedTiles.h"
+#include "Divisors.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include <numeric>
 
 using namespace mlir;
 namespace tw {
@@ -62,6 +65,8 @@ private:
       tile = &tiles.emplace_back(std::move(*made));
     }
     tile->loads.push_back(load);
+    const int64_t start = divisorOf(load.getOffsets()[unsigned(tile->columnDimension)]) * int64_t(tile->element.getIntOrFloatBitWidth()) / 8;
+    tile->divisor = std::gcd(tile->divisor, start);
     for (Operation *user : load->getUsers()) {
       auto dot = dyn_cast<tile::DotOp>(user);
       Moment moment = !dot ? Moment::work : dot.getStage().value_or(0) ? Moment::dots1 : Moment::dots0;
@@ -99,8 +104,11 @@ private:
       return refuse("has ") << dims.size() << " dimensions; the copy engine takes at most 5", failure();
     if (type.getRank() == 1) {
       tile.shape = {type.getDimSize(0)};
-      if (tile.element.getIntOrFloatBitWidth() < 16)
-        return refuse("holds bool; on a GPU what is read along the folded axis takes 16 bits or more an element: make it i32 and compare it with 0, or run on the CPU (target host)"), failure();
+      constexpr int64_t pieceBytes = 16, mostElements = 256;
+      const int64_t bytes = type.getDimSize(0) * int64_t(tile.element.getIntOrFloatBitWidth()) / 8;
+      if (bytes % pieceBytes || type.getDimSize(0) > mostElements)
+        return refuse("is read by ") << type.getDimSize(0) << " elements, " << bytes << " bytes, a step; a copy takes a multiple of 16 bytes and at most 256 elements: give axis \""
+                                     << tile::axesOf(load.getResult()).front().getValue() << "\" such a width in the schedule", failure();
       return tile;
     }
     if (!tile.element.isF16() && !tile.element.isBF16())
@@ -108,11 +116,12 @@ private:
     int64_t rows = type.getDimSize(dims[tile.rowDimension]), columns = type.getDimSize(dims[tile.columnDimension]);
     tile.shape = {rows, columns};
     auto column = kernel.find(tile::axesOf(load.getResult())[dims[tile.columnDimension]].getValue());
-    bool whole = column && column.getRole() == tile::Role::Inner;
+    bool whole = column && column.getRole() == tile::Role::Inner && matchPattern(load.getOffsets()[unsigned(tile.columnDimension)], m_Zero());
     if (whole && columns % 64 == 0 && columns > 64 && dims.size() < 5)
       tile.columnLength = columns;                  // may be: the exact length is the binding's business
     if (rows % 8 || rows > 256)
-      return refuse("has tiles ") << rows << " rows high; the copy engine takes a multiple of 8, at most 256", failure();
+      return refuse("has tiles ") << rows << " rows high; a copy takes a multiple of 8, at most 256: give axis \"" << tile::axesOf(load.getResult())[unsigned(dims[unsigned(tile.rowDimension)])].getValue()
+                                  << "\" such a width in the schedule", failure();
     return tile;
   }
 };

@@ -19,6 +19,7 @@ struct SharedTile {
   llvm::SmallVector<int64_t> shape; // rows and columns as in shared memory; columns of a vector
   int rowDimension = -1, columnDimension = -1;   // of the tensor
   bool ofFold = false;              // a new one for each step
+  int64_t divisor = 16;             // bytes that are known to divide where its rows start in those of the tensor
   int64_t columnLength = 0;         // the columns there are, where the build fixes it; 0: as long as the tensor
   Moment first = Moment::dots1, last = Moment::dots0;
 

@@ -70,6 +70,7 @@ private:
   SmallVector<std::pair<unsigned, unsigned>> varying;   // of tiles that follow: ring, and a dimension of its tensor along which steps differ
 
   LogicalResult check();
+  LogicalResult refuseDoubles();
   void declareRings();
   Value declareMap(OpBuilder &b, const SharedTile &tile);
   StringRef tensorOf(Value memref) {
@@ -94,6 +95,7 @@ private:
   SmallVector<Value> produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before);
   /// Copies of the loads of a block; `places` are in place of what `varying` names.
   void copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places = {});
+  void copyTile(Role &role, tile::LoadOp load, Value cursor, ArrayRef<Value> places);
   void findVarying(Block &first);
   tile::LoadOp loadIn(Block &step, unsigned ring);
   /// Where this step's tiles that follow lie, as `varying` names it.
@@ -113,6 +115,28 @@ LogicalResult Outline::check() {
     return function.emitError() << "the tile of the block axis \"" << block.getName().getValue() << "\" is " << block.getWidth()
                                 << " wide; a warpgroup owns 64 rows: make it a multiple of 64";
   return success();
+}
+
+LogicalResult Outline::refuseDoubles() {
+  auto isDouble = [](Type type) { return tile::elementOf(type).isF64(); };
+  auto hasLine = [](Operation *op) {
+    bool found = false;
+    op->getLoc()->walk([&](Location inner) {
+      found |= isa<FileLineColLoc>(inner);
+      return WalkResult::advance();
+    });
+    return found;
+  };
+  Operation *refused = nullptr;      // the first one that the user wrote, if there is one: constants that folding makes have no line
+  function.walk([&](Operation *op) {
+    const bool isOne = !isa<memref::DimOp>(op) && (llvm::any_of(op->getOperandTypes(), isDouble) || llvm::any_of(op->getResultTypes(), isDouble));
+    if (isOne && (!refused || (!hasLine(refused) && hasLine(op))))
+      refused = op;
+  });
+  if (!refused)
+    return success();
+  return refused->emitError() << "is f64, in which a GPU's kernel does not compute; make tensors, scalars and constants f32 (a number written bare takes the type of what it meets), or run on the CPU "
+                                 "(target host)";
 }
 
 Value Outline::declareMap(OpBuilder &b, const SharedTile &tile) {
@@ -205,7 +229,7 @@ Value Outline::scalarLoad(Role &role, tile::LoadOp load) {
     inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
   }
   Type element = tile::elementOf(load.getType());
-  Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : Type(b.getI32Type());
+  Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : element;
   Value pointer = parameters.pointer(tensor, cast<MemRefType>(load.getMemory().getType()).getElementType());
   Value value = device::LoadOp::create(b, loc, loaded, pointer, offset, inside);
   if (element != loaded && isa<FloatType>(element))
@@ -238,35 +262,38 @@ void Outline::makeCursors(Role &role, int64_t phase) {
 
 void Outline::copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places) {
   OpBuilder &b = role.builder;
-  DenseSet<unsigned> armed;
-  for (Operation &op : block) {
-    auto load = dyn_cast<tile::LoadOp>(op);
-    if (!load || !ringOf.contains(load))
-      continue;
-    const Ring &ring = rings[ringOf[load]];
-    if (ring.tile->ofFold != ofFold || !which(*ring.tile))
-      continue;
-    Value cursor = role.cursors[ring.group];
-    if (armed.insert(ring.group).second)
-      device::AcquireOp::create(b, load.getLoc(), cursor, b.getI64IntegerAttr(groups[ring.group].bytes));
-    auto offset = [&](int64_t m) {
-      const auto *place = llvm::find(varying, std::pair(ringOf[load], unsigned(m)));
-      return places.empty() || place == varying.end() ? role.mapping.lookup(load.getOffsets()[unsigned(m)]) : places[std::size_t(place - varying.begin())];
-    };
-    auto map = ring.map.getDefiningOp<device::TensorMapOp>();
-    int64_t copies = ring.tile->isVector() || ring.tile->columnLength ? 1 : cast<device::RingType>(ring.ring.getType()).chunks();
-    for (int64_t chunk = 0; chunk < copies; ++chunk) {
-      SmallVector<Value> coordinates;
-      for (auto [dimension, size] : llvm::zip(map.getDimensions(), map.getChunks()))
-        coordinates.push_back(size ? arith::ConstantOp::create(b, load.getLoc(), b.getI32IntegerAttr(0)).getResult() : offset(dimension));
-      if (chunk)
-        coordinates[0] = arith::AddIOp::create(b, load.getLoc(), coordinates[0], arith::ConstantOp::create(b, load.getLoc(), b.getI32IntegerAttr(int32_t(chunk * chunkColumns))));
-      device::CopyOp::create(b, load.getLoc(), ring.map, coordinates, ring.ring, cursor, b.getI64IntegerAttr(chunk * chunkColumns));
-    }
+  // Group by group: where one has one slot, the next may wait for a slot that the consumers give back only once they have seen this one full.
+  llvm::MapVector<unsigned, SmallVector<tile::LoadOp>> loads;
+  for (auto load : block.getOps<tile::LoadOp>())
+    if (auto found = ringOf.find(load); found != ringOf.end())
+      if (const Ring &ring = rings[found->second]; ring.tile->ofFold == ofFold && which(*ring.tile))
+        loads[ring.group].push_back(load);
+  for (auto &[group, ofGroup] : loads) {
+    Value cursor = role.cursors[group];
+    device::AcquireOp::create(b, ofGroup.front().getLoc(), cursor, b.getI64IntegerAttr(groups[group].bytes));
+    for (tile::LoadOp load : ofGroup)
+      copyTile(role, load, cursor, places);
+    device::AdvanceOp::create(b, function.getLoc(), cursor);
   }
-  for (auto [i, cursor] : llvm::enumerate(role.cursors))
-    if (armed.contains(unsigned(i)))
-      device::AdvanceOp::create(b, function.getLoc(), cursor);
+}
+
+void Outline::copyTile(Role &role, tile::LoadOp load, Value cursor, ArrayRef<Value> places) {
+  OpBuilder &b = role.builder;
+  const Ring &ring = rings[ringOf[load]];
+  auto offset = [&](int64_t m) {
+    const auto *place = llvm::find(varying, std::pair(ringOf[load], unsigned(m)));
+    return places.empty() || place == varying.end() ? role.mapping.lookup(load.getOffsets()[unsigned(m)]) : places[std::size_t(place - varying.begin())];
+  };
+  auto map = ring.map.getDefiningOp<device::TensorMapOp>();
+  int64_t copies = ring.tile->isVector() || ring.tile->columnLength ? 1 : cast<device::RingType>(ring.ring.getType()).chunks();
+  for (int64_t chunk = 0; chunk < copies; ++chunk) {
+    SmallVector<Value> coordinates;
+    for (auto [dimension, size] : llvm::zip(map.getDimensions(), map.getChunks()))
+      coordinates.push_back(size ? arith::ConstantOp::create(b, load.getLoc(), b.getI32IntegerAttr(0)).getResult() : offset(dimension));
+    if (chunk)
+      coordinates[0] = arith::AddIOp::create(b, load.getLoc(), coordinates[0], arith::ConstantOp::create(b, load.getLoc(), b.getI32IntegerAttr(int32_t(chunk * chunkColumns))));
+    device::CopyOp::create(b, load.getLoc(), ring.map, coordinates, ring.ring, cursor, b.getI64IntegerAttr(chunk * chunkColumns), b.getI64IntegerAttr(ring.tile->divisor));
+  }
 }
 
 bool comesLate(const SharedTile &tile) { return tile.first == Moment::dots1; }
@@ -418,6 +445,8 @@ LogicalResult Outline::run() {
     return failure();
   auto found = findSharedTiles(function);
   if (failed(found))
+    return failure();
+  if (failed(refuseDoubles()))
     return failure();
   tiles = std::move(*found);
   OpBuilder b(function);

@@ -37,7 +37,7 @@ device.kernel @carries_tile "sm90a" items "q" 64 of [] {
     %n = device.block_index
     %c1 = arith.constant 1 : i32
     %none = arith.constant dense<0.0> : tensor<64x32xf32, #qe>
-    // expected-error @below {{carries the tile 'tensor<64x32xf32, #tile.axes<"q", "e">>' in another form than argument · row + dot; on a GPU a carried tile is such a sum}}
+    // expected-error @below {{carries the tile 'tensor<64x32xf32, #tile.axes<"q", "e">>' in another form than argument · row + dot; on a GPU a carried tile is such a sum, from 0 on: apply everything else to the fold's result}}
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %none) -> (tensor<64x32xf32, #qe>) : i32 {
       %y = math.absf %x : tensor<64x32xf32, #qe>
       scf.yield %y : tensor<64x32xf32, #qe>
@@ -83,7 +83,7 @@ device.kernel @computed_left "sm90a" items "q" 64 of [] {
     %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
     %q = arith.constant dense<1.0> : tensor<64x64xbf16, #qd>
     %k = device.tile %Ks at %kc columns "d" : !device.ring<2 x [32, 64] bf16> -> tensor<32x64xbf16, #kd>
-    // expected-error @below {{multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate}}
+    // expected-error @below {{multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate: in the fold's step add it, as it is, to a carried value that starts at 0 and is at most scaled by row, and apply everything else to the fold's result}}
     %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
   }
 }
@@ -145,18 +145,40 @@ device.kernel @no_block "sm90a" items "q" 64 of [] {
 }
 
 // -----
-#q = #tile.axes<"q">
+#ke = #tile.axes<"q", "e">
 
-device.kernel @rounded "sm90a" items "q" 64 of [] {
+device.kernel @stores_integers "sm90a" items "q" 64 of [] {
   %c0 = arith.constant 0 : i32
   device.consumers 1 registers 240 {
-    %x = device.memory "x" : memref<?xf32, strided<[?], offset: ?>>
-    %q0 = device.block_index
-    %r = tile.load %x[%q0] dims [0] : memref<?xf32, strided<[?], offset: ?>> -> tensor<64xf32, #q>
-    // expected-error @below {{rounds a value that elementwise work goes on with; on a GPU values are rounded when they are stored or multiplied}}
-    %h = arith.truncf %r : tensor<64xf32, #q> to tensor<64xf16, #q>
-    %f = arith.extf %h : tensor<64xf16, #q> to tensor<64xf32, #q>
-    tile.store %f, %x[%q0] dims [0] : tensor<64xf32, #q>, memref<?xf32, strided<[?], offset: ?>>
+    %O = device.memory "O" : memref<?x?xi32, strided<[?, ?], offset: ?>>
+    %v = arith.constant dense<1> : tensor<64x32xi32, #ke>
+    // expected-error @below {{writes 'tensor<64x32xi32, #tile.axes<"q", "e">>' to tensor "O"; on a GPU a stored tile of two axes holds f16, bf16 or f32: store it as one of them, with cast(x, Type::f32)}}
+    tile.store %v, %O[%c0, %c0] dims [0, 1] : tensor<64x32xi32, #ke>, memref<?x?xi32, strided<[?, ?], offset: ?>>
+  }
+}
+
+// -----
+#qk = #tile.axes<"q", "k">
+#ke = #tile.axes<"k", "e">
+#qe = #tile.axes<"q", "e">
+
+device.kernel @forty "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %Vs = device.ring "V" : !device.ring<2 x [40, 64] bf16>
+  %Vb = device.barriers "V" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 240 {
+    %vc = device.cursor "V" on %Vb phase 0 : !device.barriers<2>
+    %n = device.block_index
+    %c40 = arith.constant 40 : i32
+    %w = arith.constant dense<1.0> : tensor<64x40xf32, #qk>
+    %none = arith.constant dense<0.0> : tensor<64x64xf32, #qe>
+    %r = scf.for %i = %c0 to %n step %c40 iter_args(%x = %none) -> (tensor<64x64xf32, #qe>) : i32 {
+      %v = device.tile %Vs at %vc columns "e" : !device.ring<2 x [40, 64] bf16> -> tensor<40x64xbf16, #ke>
+      // expected-error @below {{contracts 40 rows of a tile; expected a multiple of 16: give axis "k" such a width in the schedule}}
+      %s = tile.dot %w, %v over "k" stage 1 : tensor<64x40xf32, #qk>, tensor<40x64xbf16, #ke> -> tensor<64x64xf32, #qe>
+      %y = arith.addf %x, %s : tensor<64x64xf32, #qe>
+      scf.yield %y : tensor<64x64xf32, #qe>
+    } {tile.fold = "k", tile.carried = ["accumulator"]}
   }
 }
 

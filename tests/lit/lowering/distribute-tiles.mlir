@@ -218,3 +218,21 @@ device.kernel @rows "sm90a" items "q" 64 of [] {
     tile.store %h, %y[%q0] dims [0] : tensor<64xf16, #q>, memref<?xf16, strided<[?], offset: ?>>
   }
 }
+
+// A value that the program rounds and goes on with is rounded where it is made.
+// CHECK-LABEL: device.kernel @rounded
+// CHECK: %[[R:.*]] = arith.truncf %{{.*}} : f32 to f16
+// CHECK-NEXT: %[[F:.*]] = arith.extf %[[R]] : f16 to f32
+// CHECK-NEXT: %[[D:.*]] = arith.mulf %[[F]], %[[F]] : f32
+// CHECK-NEXT: device.set %[[D]]
+device.kernel @rounded "sm90a" items "q" 64 of [] {
+  device.consumers 1 registers 240 {
+    %x = device.memory "x" : memref<?xf32, strided<[?], offset: ?>>
+    %q0 = device.block_index
+    %r = tile.load %x[%q0] dims [0] : memref<?xf32, strided<[?], offset: ?>> -> !row
+    %h = arith.truncf %r : !row to tensor<64xf16, #q>
+    %f = arith.extf %h : tensor<64xf16, #q> to !row
+    %d = arith.mulf %f, %f : !row
+    tile.store %d, %x[%q0] dims [0] : !row, memref<?xf32, strided<[?], offset: ?>>
+  }
+}

@@ -99,7 +99,7 @@ func.func @height(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K
     attributes {tile.kernel = #tile.kernel<[<"k", fold, 20>, <"q", block, 64>, <"d", inner, 64>]>} {
   %zero = arith.constant 0 : i32
   %q = tile.load %Q[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x64xbf16, #qd>
-  // expected-error @below {{tensor "K" has tiles 20 rows high; the copy engine takes a multiple of 8, at most 256}}
+  // expected-error @below {{tensor "K" has tiles 20 rows high; a copy takes a multiple of 8, at most 256: give axis "k" such a width in the schedule}}
   %k = tile.load %K[%k0, %zero] dims [0, 1] : !matrix -> tensor<20x64xbf16, #kd>
   %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<20x64xbf16, #kd> -> tensor<64x20xf32, #qk>
   return
@@ -108,11 +108,33 @@ func.func @height(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K
 // -----
 #q = #tile.axes<"q">
 #k = #tile.axes<"k">
-!flags = memref<?xi1, strided<[?], offset: ?>>
+!flags = memref<?xi8, strided<[?], offset: ?>>
 
-func.func @bits(%F: !flags {tile.tensor = "flags"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 32>]>} {
+func.func @narrow(%F: !flags {tile.tensor = "flags"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 8>]>} {
   %zero = arith.constant 0 : i32
-  // expected-error @below {{tensor "flags" holds bool; on a GPU what is read along the folded axis takes 16 bits or more an element: make it i32 and compare it with 0, or run on the CPU (target host)}}
-  %f = tile.load %F[%zero] dims [0] : !flags -> tensor<32xi1, #k>
+  // expected-error @below {{tensor "flags" is read by 8 elements, 8 bytes, a step; a copy takes a multiple of 16 bytes and at most 256 elements: give axis "k" such a width in the schedule}}
+  %f = tile.load %F[%zero] dims [0] : !flags -> tensor<8xi8, #k>
+  return
+}
+
+// -----
+#q = #tile.axes<"q">
+#k = #tile.axes<"k">
+!vector = memref<?xf32, strided<[?], offset: ?>>
+
+func.func @wide(%W: !vector {tile.tensor = "w"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 512>]>} {
+  %zero = arith.constant 0 : i32
+  // expected-error @below {{tensor "w" is read by 512 elements, 2048 bytes, a step; a copy takes a multiple of 16 bytes and at most 256 elements: give axis "k" such a width in the schedule}}
+  %w = tile.load %W[%zero] dims [0] : !vector -> tensor<512xf32, #k>
+  return
+}
+
+// -----
+#q = #tile.axes<"q">
+
+func.func @double(%q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>]>} {
+  // expected-error @below {{is f64, in which a GPU's kernel does not compute; make tensors, scalars and constants f32 (a number written bare takes the type of what it meets), or run on the CPU (target host)}}
+  %x = arith.constant dense<0.1> : tensor<64xf64, #q>
+  %y = arith.truncf %x : tensor<64xf64, #q> to tensor<64xf32, #q>
   return
 }

@@ -47,13 +47,13 @@
 // CHECK-NEXT: device.advance %[[QC]]
 // CHECK-NEXT: device.acquire %[[KC]] bytes 4096
 // CHECK-NEXT: device.copy %[[KM]][%c0_i32, %c0_i32, %[[B]]] to %[[K]] at %[[KC]]
-// CHECK-NEXT: device.acquire %[[WC]] bytes 128
-// CHECK-NEXT: device.copy %[[WM]][%c0_i32] to %[[W]] at %[[WC]]
 // CHECK-NEXT: device.advance %[[KC]]
+// CHECK-NEXT: device.acquire %[[WC]] bytes 128
+// CHECK-NEXT: device.copy %[[WM]][%c0_i32] to %[[W]] at %[[WC]] :
 // CHECK-NEXT: device.advance %[[WC]]
 // CHECK-NEXT: %[[LAST:.*]] = scf.for %[[AT:.*]] = %c32_i32 to %[[NK]] step %c32_i32 iter_args(%[[BEFORE:.*]] = %c0_i32)
 // CHECK: device.copy %[[KM]][%c0_i32, %[[AT]], %[[B]]] to %[[K]] at %[[KC]]
-// CHECK: device.copy %[[WM]][%[[AT]]] to %[[W]] at %[[WC]]
+// CHECK: device.copy %[[WM]][%[[AT]]] to %[[W]] at %[[WC]] :
 // CHECK: device.acquire %[[VC]] bytes 8192
 // CHECK-NEXT: device.copy %[[VM]][%c0_i32, %[[BEFORE]], %[[B]]] to %[[V]] at %[[VC]] :
 // CHECK-NEXT: device.copy %[[VM]][%c64_i32, %[[BEFORE]], %[[B]]] to %[[V]] at %[[VC]] column 64 :
@@ -170,5 +170,68 @@ func.func @pairs(%Q: !matrices {tile.tensor = "Q"}, %K: !matrices {tile.tensor =
     scf.yield %l : tensor<64xf32, #q>
   } {tile.fold = "k", tile.carried = ["sum"]}
   tile.store %total, %O[%q0] dims [0] : tensor<64xf32, #q>, !vector
+  return
+}
+
+// What is known to divide where a vector starts: a step's first coordinate is a multiple of 32 elements, whichever loop it comes from, and a shift adds to
+// it. Bytes, integers and floats lie in the ring as they do in memory; where they are read by item they keep their type.
+// CHECK-LABEL: device.kernel @shifted "sm90a" items "q" 64 of ["b"] {
+// CHECK-DAG: %[[WM:.*]] = device.tensor_map "w" f32 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
+// CHECK-DAG: device.tensor_map "part" i64 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
+// CHECK-DAG: device.tensor_map "keep" i8 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
+// CHECK: device.producer
+// CHECK: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} divisor 4 : <2 x[32] f32>
+// CHECK: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} : <2 x[32] f32>
+// CHECK: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} divisor 4 : <2 x[32] f32>
+// CHECK: device.copy %{{.*}}[%{{.*}}] to %{{.*}} at %{{.*}} divisor 8 : <2 x[32] i64>
+// CHECK: device.copy %{{.*}}[%{{.*}}] to %{{.*}} at %{{.*}} divisor 2 : <2 x[32] i8>
+// CHECK: device.consumers
+// CHECK: device.load %{{.*}}[%{{.*}}] if %{{.*}} : <i64> -> i64
+// CHECK: device.load %{{.*}}[%{{.*}}] if %{{.*}} : <i8> -> i8
+#t = #tile.axes<"k">
+func.func @shifted(%w: !vector {tile.tensor = "w"}, %part: memref<?xi64, strided<[?], offset: ?>> {tile.tensor = "part"}, %keep: memref<?xi8, strided<[?], offset: ?>> {tile.tensor = "keep"}, %O: !vector {tile.tensor = "O"},
+                   %nk: i32 {tile.extent = "k"}, %from: i32 {tile.scalar = "from"}, %b: i32 {tile.item = "b"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"b", free, 1>, <"q", block, 64>, <"k", fold, 32>]>} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %step = arith.constant 32 : i32
+  %last = arith.constant 96 : i32
+  %nothing = arith.constant dense<0.0> : tensor<64xf32, #q>
+  %own = tile.load %part[%b] dims [-1] : memref<?xi64, strided<[?], offset: ?>> -> i64
+  %flag = tile.load %keep[%b] dims [-1] : memref<?xi8, strided<[?], offset: ?>> -> i8
+  %off = arith.constant 0 : i8
+  %isOn = arith.cmpi ne, %flag, %off : i8
+  %start = arith.select %isOn, %last, %step : i32
+  %ownLow = arith.trunci %own : i64 to i32
+  %ownNumber = arith.sitofp %ownLow : i32 to f32
+  %total = scf.for %up = %zero to %nk step %step iter_args(%li = %nothing) -> (tensor<64xf32, #q>) : i32 {
+    %at = arith.subi %start, %up : i32
+    %at1 = arith.addi %at, %one : i32
+    %at4 = arith.addi %at, %four : i32
+    %atFrom = arith.addi %at, %from : i32
+    %w1 = tile.load %w[%at1] dims [0] : !vector -> tensor<32xf32, #t>
+    %w4 = tile.load %w[%at4] dims [0] : !vector -> tensor<32xf32, #t>
+    %wFrom = tile.load %w[%atFrom] dims [0] : !vector -> tensor<32xf32, #t>
+    %p1 = tile.load %part[%at1] dims [0] : memref<?xi64, strided<[?], offset: ?>> -> tensor<32xi64, #t>
+    %at2 = arith.addi %at, %two : i32
+    %k2 = tile.load %keep[%at2] dims [0] : memref<?xi8, strided<[?], offset: ?>> -> tensor<32xi8, #t>
+    %numbers = arith.sitofp %p1 : tensor<32xi64, #t> to tensor<32xf32, #t>
+    %s0 = arith.addf %w1, %w4 : tensor<32xf32, #t>
+    %s1 = arith.addf %s0, %wFrom : tensor<32xf32, #t>
+    %s2 = arith.addf %s1, %numbers : tensor<32xf32, #t>
+    %offs = arith.constant dense<0> : tensor<32xi8, #t>
+    %on = arith.cmpi ne, %k2, %offs : tensor<32xi8, #t>
+    %none = arith.constant dense<0.0> : tensor<32xf32, #t>
+    %s3 = arith.select %on, %s2, %none : tensor<32xi1, #t>, tensor<32xf32, #t>
+    %all = tile.broadcast %s3 : tensor<32xf32, #t> -> tensor<64x32xf32, #qk>
+    %sum = tile.reduce sum %all over "k" : tensor<64x32xf32, #qk> -> tensor<64xf32, #q>
+    %l = arith.addf %li, %sum : tensor<64xf32, #q>
+    scf.yield %l : tensor<64xf32, #q>
+  } {tile.fold = "k", tile.carried = ["sum"]}
+  %owns = tile.broadcast %ownNumber : f32 -> tensor<64xf32, #q>
+  %o = arith.addf %total, %owns : tensor<64xf32, #q>
+  tile.store %o, %O[%q0] dims [0] : tensor<64xf32, #q>, !vector
   return
 }

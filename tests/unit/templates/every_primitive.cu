@@ -22,10 +22,10 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   u32 r2[2], r4[4];
   w += ld_shared_u32(shared) + ld_shared_u16(shared); x += ld_shared_f32(shared);
   ld_shared_v2(shared, r2); ld_shared_v4(shared, r4);
-  st_shared_u32(shared, w); st_shared_f32(shared, x); st_shared_u16(shared, w); st_shared_v2(shared, r2[0], r2[1]);
+  st_shared_u32(shared, w); st_shared_f32(shared, x); st_shared_u16(shared, w); st_shared_u8(shared, w); st_shared_v2(shared, r2[0], r2[1]);
   st_shared_v4(shared, r4[0], r4[1], r4[2], r4[3]);
   fence_async_proxy();
-  cp_async_16(shared, p.u); cp_async_16(shared, p.u, 8); cp_async_commit(); cp_async_wait<1>(); cp_async_wait<0>();
+  cp_async_16(shared, p.u); cp_async_16(shared, p.u, 8); cp_async_4(shared, p.u); cp_async_4(shared, p.u, 2); cp_async_commit(); cp_async_wait<1>(); cp_async_wait<0>();
 
   bar_sync(1, 128); bar_arrive(2, 256); x += bar_any(3, 128, x > 0);
   mbar_init(shared, 1); mbar_init_fence(); mbar_arrive(shared); mbar_expect_tx(shared, 16); mbar_expect_tx_noarrive(shared, 16);

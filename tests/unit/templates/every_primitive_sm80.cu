@@ -22,15 +22,17 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   u32 r2[2], r4[4];
   w += ld_shared_u32(shared) + ld_shared_u16(shared); x += ld_shared_f32(shared);
   ld_shared_v2(shared, r2); ld_shared_v4(shared, r4);
-  st_shared_u32(shared, w); st_shared_f32(shared, x); st_shared_u16(shared, w); st_shared_v2(shared, r2[0], r2[1]);
+  st_shared_u32(shared, w); st_shared_f32(shared, x); st_shared_u16(shared, w); st_shared_u8(shared, w); st_shared_v2(shared, r2[0], r2[1]);
   st_shared_v4(shared, r4[0], r4[1], r4[2], r4[3]);
   fence_async_proxy();
 
   bar_sync(1, 128); bar_arrive(2, 256); x += bar_any(3, 128, x > 0);
   mbar_init(shared, 32); mbar_init_fence(); mbar_arrive(shared);
-  cp_async_16(shared, p.u); cp_async_16(shared, p.u, 8); cp_async_commit(); cp_async_wait<1>(); cp_async_wait<0>();
+  cp_async_16(shared, p.u); cp_async_16(shared, p.u, 8); cp_async_4(shared, p.u); cp_async_4(shared, p.u, 2); cp_async_commit(); cp_async_wait<1>(); cp_async_wait<0>();
   copy_box<128, 64, 1, 1, 1, 128>(shared, &p.map, p.c, p.c, 0, 0, 0, lane); copy_box<96, 3, 2, 2, 2, 0>(shared, &p.map, p.c, p.c, 1, 2, 3, lane);
   copy_box<1024, 1, 1, 1, 1, 0>(shared, &p.map, p.c, 0, 0, 0, 0, lane);
+  copy_shifted_box<4, 128, 64, 1, 1, 1, 128>(shared, &p.map, p.c, p.c, 0, 0, 0, lane); copy_shifted_box<2, 96, 3, 2, 2, 2, 0>(shared, &p.map, p.c, p.c, 1, 2, 3, lane);
+  copy_shifted_box<1, 64, 1, 1, 1, 1, 0>(shared, &p.map, p.c, 0, 0, 0, 0, lane);
   cp_async_mbar_arrive(shared);
   w += mbar_try(shared, 0); mbar_wait(shared, 1); mbar_inval(shared);
 

@@ -5,7 +5,8 @@ struct BoxesParams {
   int at[5], shift[5], count, shape, bug;
 };
 
-template <int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE> DEV void boxes_of(const BoxesParams& p) {
+// UNIT: bytes that are copied at once; elements of 2 and 1 are stored by the lane that copies them, which arrives for them too.
+template <int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE, int UNIT = 16> DEV void boxes_of(const BoxesParams& p) {
   constexpr int box_bytes = BYTES0 * B1 * B2 * B3 * B4, slot_bytes = (box_bytes + 1023) & ~1023;
   const u32 shared = (smem_u32(dyn_smem()) + 1023) & ~1023u, bars = shared + 2 * slot_bytes;
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
@@ -13,7 +14,7 @@ template <int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE> DEV void boxe
   auto empty = [&](int slot) { return bars + 16 + 8 * slot; };
   smem_name(shared, 2 * slot_bytes, "boxes"); smem_name(full(0), 16, "full"); smem_name(empty(0), 16, "empty");
   if (threadIdx.x == 0) {
-    for (int i = 0; i < 2; i++) { mbar_init(full(i), p.bug == 1 ? 31 : 32); mbar_init(empty(i), 2); }
+    for (int i = 0; i < 2; i++) { mbar_init(full(i), (p.bug == 1 ? 31 : 32) + (UNIT < 4 && p.bug != 12 ? 32 : 0)); mbar_init(empty(i), 2); }
     mbar_init_fence();
   }
   __syncthreads();
@@ -21,8 +22,12 @@ template <int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE> DEV void boxe
     for (int n = 0, slot = 0, phase = 1; n < p.count; n++) {
       if (p.bug != 2) mbar_wait(empty(slot), phase);
       if (p.bug == 3) cp_async_mbar_arrive(full(slot));
-      copy_box<BYTES0, B1, B2, B3, B4, SWIZZLE>(shared + slot * slot_bytes, &p.map, p.at[0] + n * p.shift[0], p.at[1] + n * p.shift[1],
-                                                p.at[2] + n * p.shift[2], p.at[3] + n * p.shift[3], p.at[4] + n * p.shift[4], lane);
+      const u32 to = shared + slot * slot_bytes;
+      const int c0 = p.at[0] + n * p.shift[0], c1 = p.at[1] + n * p.shift[1], c2 = p.at[2] + n * p.shift[2], c3 = p.at[3] + n * p.shift[3],
+                c4 = p.at[4] + n * p.shift[4];
+      if constexpr (UNIT == 16) copy_box<BYTES0, B1, B2, B3, B4, SWIZZLE>(to, &p.map, c0, c1, c2, c3, c4, lane);
+      else copy_shifted_box<UNIT, BYTES0, B1, B2, B3, B4, SWIZZLE>(to, &p.map, c0, c1, c2, c3, c4, lane);
+      if (UNIT < 4 && p.bug != 12) mbar_arrive(full(slot));
       if (p.bug == 4) mbar_arrive(full(slot));
       else if (p.bug == 5) { cp_async_commit(); cp_async_wait<1>(); mbar_arrive(full(slot)); }
       else if (p.bug == 100) { cp_async_commit(); cp_async_wait<0>(); mbar_arrive(full(slot)); }   // right, if slow
@@ -59,6 +64,12 @@ extern "C" __global__ void boxes(const __grid_constant__ BoxesParams p) {
   if (p.shape == 8) boxes_of<1024, 1, 1, 1, 1, 0>(p);
   if (p.shape == 9) boxes_of<1536, 2, 1, 1, 2, 0>(p);
   if (p.shape == 10) boxes_of<16, 1, 1, 1, 1, 0>(p);
+  if (p.shape == 11) boxes_of<128, 16, 1, 1, 1, 128, 4>(p);
+  if (p.shape == 12) boxes_of<128, 6, 2, 3, 1, 128, 2>(p);
+  if (p.shape == 13) boxes_of<64, 8, 2, 2, 2, 0, 4>(p);
+  if (p.shape == 14) boxes_of<96, 5, 3, 1, 1, 0, 2>(p);
+  if (p.shape == 15) boxes_of<48, 3, 1, 2, 1, 0, 1>(p);
+  if (p.shape == 16) boxes_of<256, 1, 1, 1, 1, 0, 1>(p);
 }
 
 // Every lane of warp 0 copies its own 16 bytes twice, the second time counted on an mbarrier with the first; warp 1 reads both.

@@ -94,7 +94,7 @@ def Device_DimensionOp : Device_Op<"dimension", [Pure, HasParent<"KernelOp">]> {
 def Device_ScalarOp : Device_Op<"scalar", [Pure, HasParent<"KernelOp">]> {
   let summary = "a run-time scalar of the program";
   let arguments = (ins StrAttr:$name);
-  let results = (outs AnyTypeOf<[I32, F32]>:$result);
+  let results = (outs AnyTypeOf<[I1, I32, I64, F16, BF16, F32]>:$result);
   let assemblyFormat = "$name attr-dict `:` type($result)";
 }
 def Device_CountOp : Device_Op<"count", [Pure, HasParent<"KernelOp">]> {
@@ -159,10 +159,12 @@ def Device_CopyOp : Device_Op<"copy"> {
   let summary = "producer: copies a box of a tensor into the slot, from `column` on; arrives at the slot's full barrier";
   let description = [{
     `coordinates` are those of the map's dimensions, fastest first, in the map's units. `column`, a multiple of
-    64, is the first column of the tile that the box fills.
+    64, is the first column of the tile that the box fills. `divisor`: so many bytes, a power of two up to 16, are known to divide where a row of
+    the box starts in its row of the tensor. A copy engine takes any; a warp copies by as many bytes.
   }];
-  let arguments = (ins Device_MapType:$map, Variadic<I32>:$coordinates, Device_RingType:$ring, Device_CursorType:$cursor, DefaultValuedAttr<I64Attr, "0">:$column);
-  let assemblyFormat = "$map `[` $coordinates `]` `to` $ring `at` $cursor (`column` $column^)? attr-dict `:` type($ring)";
+  let arguments = (ins Device_MapType:$map, Variadic<I32>:$coordinates, Device_RingType:$ring, Device_CursorType:$cursor, DefaultValuedAttr<I64Attr, "0">:$column,
+                       DefaultValuedAttr<I64Attr, "16">:$divisor);
+  let assemblyFormat = "$map `[` $coordinates `]` `to` $ring `at` $cursor (`column` $column^)? (`divisor` $divisor^)? attr-dict `:` type($ring)";
   let hasVerifier = 1;
 }
 def Device_AdvanceOp : Device_Op<"advance"> {
@@ -267,7 +269,7 @@ def Device_RegistersOp : Device_Op<"registers"> {
 }
 def Device_FillOp : Device_Op<"fill"> {
   let summary = "sets every element";
-  let arguments = (ins AnyTypeOf<[Device_FragmentType, Device_RowsType]>:$registers, AnyTypeOf<[F32, I32, I1, I64]>:$value);
+  let arguments = (ins AnyTypeOf<[Device_FragmentType, Device_RowsType]>:$registers, AnyTypeOf<[F32, I1, I8, I32, I64]>:$value);
   let assemblyFormat = "$registers `with` $value attr-dict `:` type($registers) `,` type($value)";
   let hasVerifier = 1;
 }
@@ -309,13 +311,13 @@ def Device_ColumnOp : Device_Op<"column"> {
 def Device_GetOp : Device_Op<"get"> {
   let summary = "reads the present element or row";
   let arguments = (ins AnyTypeOf<[Device_FragmentType, Device_RowsType]>:$registers);
-  let results = (outs AnyTypeOf<[F32, I32, I1, I64]>:$result);
+  let results = (outs AnyTypeOf<[F32, I1, I8, I32, I64]>:$result);
   let assemblyFormat = "$registers attr-dict `:` type($registers) `->` type($result)";
   let hasVerifier = 1;
 }
 def Device_SetOp : Device_Op<"set"> {
   let summary = "writes the present element or row";
-  let arguments = (ins AnyTypeOf<[F32, I32, I1, I64]>:$value, AnyTypeOf<[Device_FragmentType, Device_RowsType]>:$registers);
+  let arguments = (ins AnyTypeOf<[F32, I1, I8, I32, I64]>:$value, AnyTypeOf<[Device_FragmentType, Device_RowsType]>:$registers);
   let assemblyFormat = "$value `in` $registers attr-dict `:` type($value) `,` type($registers)";
   let hasVerifier = 1;
 }
@@ -325,7 +327,7 @@ def Device_CombineOp : Device_Op<"combine"> {
     `lanes`: only over the elements of this thread (the four threads of a quad hold a part each); else over the whole row.
     Max and min propagate NaN.
   }];
-  let arguments = (ins Device_CombineAttr:$kind, AnyTypeOf<[F32, I32]>:$value, Device_RowsType:$rows, UnitAttr:$lanes);
+  let arguments = (ins Device_CombineAttr:$kind, AnyTypeOf<[F32, I32, I64]>:$value, Device_RowsType:$rows, UnitAttr:$lanes);
   let assemblyFormat = "$kind $value `into` $rows (`lanes` $lanes^)? attr-dict `:` type($value) `,` type($rows)";
   let hasVerifier = 1;
 }
@@ -335,16 +337,16 @@ def Device_JoinOp : Device_Op<"join"> {
   let assemblyFormat = "$kind $rows attr-dict `:` type($rows)";
 }
 def Device_LoadColumnOp : Device_Op<"load_column"> {
-  let summary = "the present column's element of a column vector in shared memory, as f32 or i32";
+  let summary = "the present column's element of a column vector in shared memory: a float as f32, an integer as it is";
   let arguments = (ins Device_RingType:$ring, Device_CursorType:$cursor);
-  let results = (outs AnyTypeOf<[F32, I32]>:$result);
+  let results = (outs AnyTypeOf<[F32, I8, I32, I64]>:$result);
   let assemblyFormat = "$ring `at` $cursor attr-dict `:` type($ring) `->` type($result)";
   let hasVerifier = 1;
 }
 def Device_LoadOp : Device_Op<"load"> {
-  let summary = "an element of a tensor in global memory, as f32 or i32, where `inside` holds; else 0";
+  let summary = "an element of a tensor in global memory, a float as f32, an integer as it is, where `inside` holds; else 0";
   let arguments = (ins Device_PointerType:$pointer, I64:$offset, I1:$inside);
-  let results = (outs AnyTypeOf<[F32, I32]>:$result);
+  let results = (outs AnyTypeOf<[F32, I8, I32, I64]>:$result);
   let assemblyFormat = "$pointer `[` $offset `]` `if` $inside attr-dict `:` type($pointer) `->` type($result)";
 }
 
