@@ -41,7 +41,10 @@ LogicalResult Distributor::writeBlock(Block &block) {
   const bool isStep = block.getParentOp()->hasAttr("tile.fold");
   if (isStep && !has(Event::Kind::dots0))
     await(Moment::work);
-  bool mustRelease = isStep && !has(Event::Kind::dots1) && !has(Event::Kind::attempt);
+  bool accumulates = has(Event::Kind::dots1);
+  for (auto attempt : block.getOps<tile::AttemptOp>())
+    accumulates |= !attempt.getExact().getOps<tile::DotOp>().empty();
+  bool mustRelease = isStep && !accumulates;
   auto releaseVectors = [&] {
     if (mustRelease)
       release(Moment::work);

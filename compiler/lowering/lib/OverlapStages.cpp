@@ -135,7 +135,7 @@ private:
         late.push_back(op);
     }
     wait0.setPending(1);
-    // Tiles of stage 0 that late work may read again are given back after it.
+    // Tiles and vectors that late work may read again are given back after it.
     bool anyLate = false;
     for (Operation &op : wait0->getBlock()->getOperations()) {
       if (&op == behind)
@@ -143,7 +143,7 @@ private:
       auto stage = op.getAttrOfType<IntegerAttr>(stageAttr);
       if (llvm::is_contained(late, &op) || (stage && stage.getInt() == 1))
         continue;
-      if ((!stage && touches(&op, inFlight)) || (anyLate && stage && isa<device::ReleaseOp, device::AdvanceOp>(op))) {
+      if ((!stage && touches(&op, inFlight)) || (anyLate && isa<device::ReleaseOp, device::AdvanceOp>(op))) {
         late.push_back(&op);
         anyLate = true;
       }

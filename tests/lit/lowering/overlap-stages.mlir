@@ -148,7 +148,7 @@ device.kernel @plain "sm90a" items "q" 64 of [] {
   }
 }
 
-// A way that a warp may take alone reads the tiles of stage 0 once more and rescales: it comes behind the wait for stage 1, and the tiles are
+// A way that a warp may take alone reads the tiles of stage 0 and a vector once more and rescales: it comes behind the wait for stage 1, and both are
 // given back behind it.
 // CHECK-LABEL: device.kernel @repeated
 // CHECK: device.consumers
@@ -168,6 +168,8 @@ device.kernel @plain "sm90a" items "q" 64 of [] {
 // CHECK-NEXT: }
 // CHECK-NEXT: device.release %[[KC]] {device.stage = 0 : i64}
 // CHECK-NEXT: device.advance %[[KC]]
+// CHECK-NEXT: device.release %[[WC:[a-z0-9]+]]
+// CHECK-NEXT: device.advance %[[WC]]
 // CHECK-NEXT: device.pack %[[S]] into %[[P]]
 // CHECK-NEXT: } {tile.fold = "k"}
 device.kernel @repeated "sm90a" items "q" 64 of [] {
@@ -178,23 +180,30 @@ device.kernel @repeated "sm90a" items "q" 64 of [] {
   %Q = device.tensor_map "Q" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
   %K = device.tensor_map "K" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
   %V = device.tensor_map "V" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %W = device.tensor_map "w" f32 dimensions [0] chunks [0] sizes [0] box [64] swizzle 0
   %n = device.extent "k"
   %Qs = device.ring "Q" : !item
   %Ks = device.ring "K" : !tile
   %Vs = device.ring "V" : !tile
+  %Ws = device.ring "w" : !device.ring<2 x [64] f32>
   %Qb = device.barriers "Q" releases 4 : !device.barriers<1>
   %Kb = device.barriers "K" releases 4 : !device.barriers<2>
   %Vb = device.barriers "V" releases 4 : !device.barriers<2>
+  %Wb = device.barriers "w" releases 4 : !device.barriers<2>
   device.producer registers 24 {
     %qc = device.cursor "Q" on %Qb phase 1 : !device.barriers<1>
     %kc = device.cursor "K" on %Kb phase 1 : !device.barriers<2>
     %vc = device.cursor "V" on %Vb phase 1 : !device.barriers<2>
+    %wc = device.cursor "w" on %Wb phase 1 : !device.barriers<2>
     device.acquire %qc bytes 8192
     device.copy %Q[%c0, %c0] to %Qs at %qc : !item
     device.advance %qc
     device.acquire %kc bytes 8192
     device.copy %K[%c0, %c0] to %Ks at %kc : !tile
     device.advance %kc
+    device.acquire %wc bytes 256
+    device.copy %W[%c0] to %Ws at %wc : !device.ring<2 x [64] f32>
+    device.advance %wc
     device.acquire %vc bytes 8192
     device.copy %V[%c0, %c0] to %Vs at %vc : !tile
     device.advance %vc
@@ -202,6 +211,9 @@ device.kernel @repeated "sm90a" items "q" 64 of [] {
       device.acquire %kc bytes 8192
       device.copy %K[%c0, %k0] to %Ks at %kc : !tile
       device.advance %kc
+      device.acquire %wc bytes 256
+      device.copy %W[%k0] to %Ws at %wc : !device.ring<2 x [64] f32>
+      device.advance %wc
       device.acquire %vc bytes 8192
       device.copy %V[%c0, %k0] to %Vs at %vc : !tile
       device.advance %vc
@@ -215,6 +227,7 @@ device.kernel @repeated "sm90a" items "q" 64 of [] {
     %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
     %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
     %vc = device.cursor "V" on %Vb phase 0 : !device.barriers<2>
+    %wc = device.cursor "w" on %Wb phase 0 : !device.barriers<2>
     %any = arith.cmpi sgt, %n, %c0 : i32
     device.fill %acc with %zero : !s, f32
     device.await %qc
@@ -224,6 +237,7 @@ device.kernel @repeated "sm90a" items "q" 64 of [] {
       device.multiply %s, %Qs at %qc, %Ks at %kc depth 64 {device.stage = 0 : i64} : !s, !item, !tile
       device.commit {device.stage = 0 : i64}
       device.wait 0 %s : !s {device.stage = 0 : i64}
+      device.await %wc
       device.each_element 64 {
         %x = device.get %s : !s -> f32
         %y = math.exp2 %x : f32
@@ -234,12 +248,15 @@ device.kernel @repeated "sm90a" items "q" 64 of [] {
         device.repeat %s, %Qs at %qc, %Ks at %kc depth 64 : !s, !item, !tile
         device.each_element 64 {
           %x = device.get %acc : !s -> f32
-          %y = arith.mulf %x, %half : f32
+          %w = device.load_column %Ws at %wc : !device.ring<2 x [64] f32> -> f32
+          %y = arith.mulf %x, %w : f32
           device.set %y in %acc : f32, !s
         }
       }
       device.release %kc {device.stage = 0 : i64}
       device.advance %kc {device.stage = 0 : i64}
+      device.release %wc
+      device.advance %wc
       device.pack %s into %p : !s, !p
       device.await %vc {device.stage = 1 : i64}
       device.fence %acc, %p : !s, !p {device.stage = 1 : i64}
@@ -254,6 +271,7 @@ device.kernel @repeated "sm90a" items "q" 64 of [] {
         device.multiply %s, %Qs at %qc, %Ks at %kc depth 64 {device.stage = 0 : i64} : !s, !item, !tile
         device.commit {device.stage = 0 : i64}
         device.wait 0 %s : !s {device.stage = 0 : i64}
+        device.await %wc
         device.each_element 64 {
           %x = device.get %s : !s -> f32
           %y = math.exp2 %x : f32
@@ -264,12 +282,15 @@ device.kernel @repeated "sm90a" items "q" 64 of [] {
           device.repeat %s, %Qs at %qc, %Ks at %kc depth 64 : !s, !item, !tile
           device.each_element 64 {
             %x = device.get %acc : !s -> f32
-            %y = arith.mulf %x, %half : f32
+            %w = device.load_column %Ws at %wc : !device.ring<2 x [64] f32> -> f32
+            %y = arith.mulf %x, %w : f32
             device.set %y in %acc : f32, !s
           }
         }
         device.release %kc {device.stage = 0 : i64}
         device.advance %kc {device.stage = 0 : i64}
+        device.release %wc
+        device.advance %wc
         device.pack %s into %p : !s, !p
         device.await %vc {device.stage = 1 : i64}
         device.fence %acc, %p : !s, !p {device.stage = 1 : i64}
