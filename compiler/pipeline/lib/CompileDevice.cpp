@@ -67,14 +67,28 @@ static void requireWidths(Artifact &artifact) {
     }
 }
 
+/// A block has as many rows as its warpgroups own.
+static void requireWarpgroups(const Compilation &compilation) {
+  constexpr int rowsOfWarpgroup = 64;
+  const Schedule &schedule = compilation.schedule;
+  for (std::size_t i = 0; i < compilation.roles.axes.size(); ++i) {
+    const std::string axis = compilation.roles.axes[i].name();
+    const auto width = schedule.widths.find(axis);
+    if (compilation.roles.roles[i] != Role::block || width == schedule.widths.end() || width->second == rowsOfWarpgroup * schedule.warpgroups)
+      continue;
+    const std::string otherwise = width->second % rowsOfWarpgroup ? "" : fmt::format(" or warpgroups={}", width->second / rowsOfWarpgroup);
+    throw CompileError(fmt::format("the schedule has {0}={1} and warpgroups={2}; a warpgroup owns {3} rows of a block: take {0}={4}{5}. The schedule: {6}", axis, width->second, schedule.warpgroups,
+                                   rowsOfWarpgroup, rowsOfWarpgroup * schedule.warpgroups, otherwise, print(schedule)));
+  }
+}
+
 Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options) {
   if (target.isHost())
     throw CompileError(fmt::format("{} is no GPU; compileHost makes code for it", target.title));
-  if (!target.isHopper() && schedule.overlap && schedule.stages < 2)
-    throw CompileError(fmt::format("the schedule has overlap=yes and stages=1: on {} a step's tiles would wait for each other; take stages=2 or overlap=no. The schedule: {}", target.title, print(schedule)));
   if (options.onStage)
     options.onStage({"program", ".txt", print(program, Locations::print)});
   Compilation compilation(program, schedule, options);
+  requireWarpgroups(compilation);
   Artifact artifact;
   addFacts(artifact, program, compilation.roles, schedule);
   requireWidths(artifact);

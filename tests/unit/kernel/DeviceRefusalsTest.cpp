@@ -1,9 +1,12 @@
 // What a GPU's kernel cannot do is said at the user's line, with the tensor and the cure, and nothing of the compiler.
+#include "tilewright/artifact/CompileError.h"
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/schedule/Target.h"
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <functional>
 
 using namespace tw;
 
@@ -81,18 +84,68 @@ TEST_CASE("a bias over queries and keys is refused on a GPU") {
   CHECK(refused.notes.empty());
 }
 
-TEST_CASE("a bool for each key is refused on a GPU") {
-  const Tensor keep("keep", Type::boolean, 1);
-  Attention attention = variant(Type::bf16);
-  attention.mask([&](const At &at) { return keep(at.key); });
-  const Diagnostic refused = refusal(attention);
-  CHECK(refused.message == "tensor \"keep\" holds bool; on a GPU what is read along the folded axis takes 16 bits or more an element: make it i32 and compare it with 0, or run on the CPU (target host)");
+namespace {
+
+/// What is said of a fold of weights · V, where `step` makes the new sum of the old one and that dot.
+Diagnostic refusalOf(const std::function<Tile(Tile sum, Tile dot, const Axis &e)> &step, const char *fields = "k=32") {
+  const Axis q("q"), k("k"), d("d"), e("e");
+  const Tensor Q("Q", Type::bf16, 2), K("K", Type::bf16, 2), V("V", Type::bf16, 2), O("O", Type::f32, 2);
+  auto [sum] = fold(k, std::tuple{full(0, {q, e})}, [&](Tile sum) { return std::tuple{step(sum, dot(sigmoid(dot(Q(q, d), K(k, d), over(d))), V(k, e), over(k)), e)}; });
+  const Program program{"own", {store(O, {q, e}, sum)}};
+  Schedule schedule = defaultSchedule(program, findTarget("h200"), {{"d", 64}, {"e", 64}});
+  schedule.widths["k"] = std::atoi(fields + 2);
+  try {
+    (void)compileDevice(program, schedule, findTarget("h200"));
+  } catch (const ProgramError &error) {
+    return error.diagnostic;
+  }
+  FAIL("accepted");
+  return {};
+}
+
+} // namespace
+
+TEST_CASE("what multiplies a dot inside of a step belongs behind the fold, which a GPU's refusal says") {
+  const Tensor gain("gain", Type::f32, 1);
+  const Diagnostic refused = refusalOf([&](Tile sum, Tile dot, const Axis &e) { return sum + dot * gain(e); });
+  CHECK(refused.message == "carries the tile 'tensor<128x64xf32, #tile.axes<\"q\", \"e\">>' in another form than argument · row + dot; on a GPU a carried tile is such a sum, from 0 on: apply everything "
+                           "else to the fold's result");
   CHECK_THAT(shortName(refused.where), Catch::StartsWith("DeviceRefusalsTest.cpp:"));
-  CHECK(refused.notes.empty());
+}
+
+TEST_CASE("f64 inside of a GPU's kernel is refused where it is written") {
+  const Diagnostic refused = refusalOf([&](Tile sum, Tile dot, const Axis &) { return cast(sum + dot * constant(0.1, Type::f64), Type::f32); });
+  CHECK(refused.message == "is f64, in which a GPU's kernel does not compute; make tensors, scalars and constants f32 (a number written bare takes the type of what it meets), or run on the CPU (target "
+                           "host)");
+  CHECK_THAT(shortName(refused.where), Catch::StartsWith("DeviceRefusalsTest.cpp:"));
+}
+
+TEST_CASE("a fold's width that no dot contracts is refused with the cure") {
+  CHECK(refusalOf([](Tile sum, Tile dot, const Axis &) { return sum + dot; }, "k=40").message ==
+        "contracts 40 rows of a tile; expected a multiple of 16: give axis \"k\" such a width in the schedule");
+  CHECK(refusalOf([](Tile sum, Tile dot, const Axis &) { return sum + dot; }, "k=20").message ==
+        "tensor \"V\" has tiles 20 rows high; a copy takes a multiple of 8, at most 256: give axis \"k\" such a width in the schedule");
+}
+
+TEST_CASE("warpgroups that do not own a block's rows are refused") {
+  const Program program = variant(Type::bf16).program();
+  auto refusal = [&](const char *fields) -> std::string {
+    try {
+      (void)compileDevice(program, parseSchedule(fields), findTarget("h200"));
+    } catch (const CompileError &error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const std::string rest = " registerRows=6 registerVectors=2";
+  CHECK(refusal("block=q q=128 k=64 d=64 e=64 warpgroups=3") == "the schedule has q=128 and warpgroups=3; a warpgroup owns 64 rows of a block: take q=192 or warpgroups=2. The schedule: block=q d=64 e=64 k=64 q=128 "
+                                                                "warpgroups=3 stages=2 blockBuffers=1 overlap=yes turns=yes drawn=no stabilised=no" + rest);
+  CHECK(refusal("block=q q=96 k=64 d=64 e=64 warpgroups=2") == "the schedule has q=96 and warpgroups=2; a warpgroup owns 64 rows of a block: take q=128. The schedule: block=q d=64 e=64 k=64 q=96 warpgroups=2 "
+                                                               "stages=2 blockBuffers=1 overlap=yes turns=yes drawn=no stabilised=no" + rest);
 }
 
 TEST_CASE("values by head, query and key, and functions of coordinates, are what a GPU takes") {
-  const Tensor slope("slope", Type::f32, 1), byQuery("byQuery", Type::f32, 2), byKey("byKey", Type::f32, 2);
+  const Tensor slope("slope", Type::f32, 1), byQuery("byQuery", Type::f32, 2), byKey("byKey", Type::f32, 2), keep("keep", Type::boolean, 1), part("part", Type::i64, 2);
   for (const char *target : {"h200", "a100"}) {
     Attention attention = variant(Type::bf16);
     attention.score([&](Tile s, const At &at) { return s + slope(at.head) * abs(at.key - at.query) + byQuery(at.batch, at.query) + byKey(at.batch, at.key); });
@@ -100,5 +153,8 @@ TEST_CASE("values by head, query and key, and functions of coordinates, are what
     Attention padded = variant(Type::bf16);
     padded.mask([&](const At &at) { return byKey(at.batch, at.key) > 0; });   // a mask that bounds no fold
     CHECK_NOTHROW(compileFor(target, padded));
+    Attention kept = variant(Type::bf16);
+    kept.mask([&](const At &at) { return keep(at.key) & (part(at.batch, at.query) == part(at.batch, at.key)); });
+    CHECK_NOTHROW(compileFor(target, kept));
   }
 }
