@@ -4,6 +4,7 @@
 #include "tilewright/dsl/Evaluate.h"
 #include "tilewright/dsl/Fold.h"
 #include "tilewright/dsl/Gallery.h"
+#include "tilewright/dsl/Gradient.h"
 #include "tilewright/dsl/Modifiers.h"
 #include "tilewright/dsl/Normalizers.h"
 #include "tilewright/dsl/Program.h"

@@ -1,0 +1,64 @@
+// evaluateGradient(): its programs one after the other.
+#include "Fail.h"
+#include "tilewright/dsl/Gradient.h"
+
+namespace tw {
+namespace {
+
+const Array &shapeOf(const std::string &name, const Evaluation &all) {
+  auto found = all.tensors.find(name);
+  if (found == all.tensors.end())
+    detail::fail({}, "tensor '" + name + "' is missing; give it in Evaluation::tensors");
+  return found->second;
+}
+
+/// The part of the inputs that a program mentions: evaluate() refuses others.
+Evaluation inputsOf(const Program &program, const Evaluation &all) {
+  Evaluation own{{}, {}, {}, all.foldTile};
+  for (const auto &tensor : tensorsOf(program))
+    if (auto found = all.tensors.find(tensor->name); found != all.tensors.end())
+      own.tensors.insert(*found);
+  for (const Tile &scalar : scalarsOf(program))
+    if (auto found = all.scalars.find(scalar.node().label); found != all.scalars.end())
+      own.scalars.insert(*found);
+  for (const Axis &axis : axesOf(program))
+    if (auto found = all.extents.find(axis.name()); found != all.extents.end())
+      own.extents.insert(*found);
+  return own;
+}
+
+} // namespace
+
+std::map<std::string, Array> evaluateGradient(const Gradient &gradient, const Evaluation &inputs) {
+  Evaluation all = inputs;
+  std::map<std::string, Array> stored;
+  auto run = [&](const Program &program) {
+    for (auto &[name, array] : evaluate(program, inputsOf(program, all))) {
+      all.tensors.insert_or_assign(name, array);
+      stored.insert_or_assign(name, std::move(array));
+    }
+  };
+  auto blank = [](std::vector<std::int64_t> shape) {
+    std::size_t points = 1;
+    for (std::int64_t length : shape)
+      points *= std::size_t(length);
+    return Array{std::move(shape), std::vector<double>(points, 0.0)};
+  };
+  for (const auto &[input, tensor] : gradient.gradients)
+    all.tensors.insert_or_assign(tensor, inputs.tensors.count(input) ? blank(inputs.tensors.at(input).shape) : blank({1}));
+  for (const auto &[output, tensor] : gradient.upstream)
+    if (!all.tensors.count(output))
+      all.tensors.insert_or_assign(output, blank(shapeOf(tensor, inputs).shape));
+  for (const Intermediate &made : gradient.intermediates) {
+    std::vector<std::int64_t> shape;
+    for (const Intermediate::Length &length : made.shape)
+      shape.push_back(shapeOf(length.tensor, all).shape.at(length.dimension));
+    all.tensors.insert_or_assign(made.tensor.name(), blank(std::move(shape)));
+  }
+  run(gradient.forward);
+  for (const Program &program : gradient.backward)
+    run(program);
+  return stored;
+}
+
+} // namespace tw
