@@ -392,7 +392,23 @@ private:
     rules.value = [](const Tile &tile) { return tile; };
     rules.isWanted = [&](const Tile &tile) { return programs.isWanted(tile); };
     rules.isInner = [&](const Axis &axis) { return programs.isInner(axis); };
-    rules.stopsAt = [&](const Tile &tile) { return programs.isWanted(tile) || !(programs.isPair(tile.axes()) || sumsTile(tile)); };
+    // A value along one tile axis only is summed first and goes down then; one that has that axis from coordinates alone
+    // (slope · k) goes down at once, so that all its leaf gets is summed in one place.
+    std::map<const Node *, bool> along;
+    std::function<bool(const Tile &)> leafAlongTile = [&](const Tile &tile) {
+      const Node &node = tile.node();
+      if (auto found = along.find(&node); found != along.end())
+        return found->second;
+      bool answer = programs.isWanted(tile) && programs.alongTile(tile.axes());
+      for (const Tile &operand : node.operands)
+        answer = answer || leafAlongTile(operand);
+      return along[&node] = answer;
+    };
+    rules.stopsAt = [&](const Tile &tile) {
+      if (programs.isWanted(tile) || programs.isPair(tile.axes()) || sumsTile(tile))
+        return programs.isWanted(tile);
+      return !programs.alongTile(tile.axes()) || leafAlongTile(tile);
+    };
     Reverse reverse(algebra, type, rules);
     for (const auto &[term, adjoint] : seeds)
       reverse.seed(atHeld(term), adjoint);

@@ -178,7 +178,7 @@ void GradientPrograms::storeLeaf(const Tile &leaf, const Tile &adjoint) {
   const Node &node = leaf.node();
   const std::string name = nameOf(leaf), gradient = "d" + name;
   if (auto [first, isNew] = stored.emplace(name, node.where); !isNew)
-    fail(node.where, "'" + name + "' is read in two ways, and gradient() stores the sum over one; read it in one way, or give it under two names",
+    fail(node.where, "'" + name + "' is read in two places whose gradients come from different programs; read it in one, or give it under two names",
          {{first->second, "the other is here"}});
   const bool isScalar = node.op == Op::scalar;
   std::string own = unique(gradient);

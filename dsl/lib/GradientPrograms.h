@@ -23,8 +23,9 @@ public:
   void want(const std::string &input) { wanted.insert(input); }
   [[nodiscard]] bool isWanted(const Tile &leaf) const;
   [[nodiscard]] bool isInner(const Axis &axis) const { return roles.of(axis) == Role::inner; }
-  /// The tile axes that a value runs along, of the block and the fold axis.
+  /// Whether a value runs along the block axis and the fold axis, or along one of them.
   [[nodiscard]] bool isPair(const Axes &axes) const { return contains(axes, block) && contains(axes, foldAxis); }
+  [[nodiscard]] bool alongTile(const Axes &axes) const { return contains(axes, block) || contains(axes, foldAxis); }
 
   /// A name that no tensor of the program has.
   [[nodiscard]] std::string unique(std::string name);

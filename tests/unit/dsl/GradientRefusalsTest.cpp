@@ -36,5 +36,5 @@ TEST_CASE("a tensor that is read in two ways is refused") {
   Axis t("t"), v("v"), d("d");
   Tensor X("X", Type::f32, 2), R("R", Type::f32, 1);
   auto [r] = fold(v, std::tuple{full(0, {t})}, [&](Tile r) { return std::tuple{r + sum(dot(X(t, d), X(v, d), over(d)), over(v))}; });
-  REFUSED("'X' is read in two ways, and gradient() stores the sum over one; read it in one way, or give it under two names", gradient({"gram", {store(R, {t}, r)}}));
+  REFUSED("'X' is read in two places whose gradients come from different programs; read it in one, or give it under two names", gradient({"gram", {store(R, {t}, r)}}));
 }
