@@ -41,6 +41,12 @@ Tile unary(Op op, const Operand &a) {
   return makeTile({.op = op, .type = type, .axes = a.tile.axes(), .where = a.where, .operands = {detail::converted(a.tile, type, a.where)}});
 }
 
+Tile power(const Operand &a, const Operand &exponent) {
+  refuseCondition(a, Op::pow);
+  refuseCondition(exponent, Op::pow);
+  return inType(Op::pow, detail::functionType(detail::commonType(a.tile, exponent.tile)), a, exponent);
+}
+
 } // namespace
 
 Tile operator+(Operand a, Operand b) { return arithmetic(Op::add, a, b); }
@@ -53,6 +59,16 @@ Tile mod(Operand a, Operand b) { return integerDivision(Op::mod, a, b); }
 Tile operator%(Operand a, Operand b) { return integerDivision(Op::mod, a, b); }
 Tile operator-(Operand a) { return unary(Op::neg, a); }
 Tile abs(Operand a) { return unary(Op::abs, a); }
+
+Tile pow(Operand a, Operand exponent) {
+  const Node &node = exponent.tile.node();
+  for (int n : {2, 3, 4})
+    if (node.op == Op::constant && node.weak && node.literal == n && isFloat(a.tile.type())) {
+      Tile square = a * a;
+      return n == 2 ? square : Operand(square, a.where) * (n == 3 ? a : Operand(square, a.where));
+    }
+  return power(a, exponent);
+}
 
 Tile operator/(Operand a, Operand b) {
   bool integers = isInteger(a.tile.type()) && isInteger(b.tile.type());

@@ -1,4 +1,5 @@
 // Comparisons, logic and the choice by a condition.
+#include "Bits.h"
 #include "Fail.h"
 #include "Promotion.h"
 #include <cmath>
@@ -37,6 +38,8 @@ Tile logic(Op op, const char *what, const Operand &a, const Operand &b) {
   return condition(op, a, b, Type::boolean);
 }
 
+bool areIntegers(const Operand &a, const Operand &b) { return isInteger(a.tile.type()) && isInteger(b.tile.type()); }
+
 /// Whether a bare number can stand in a 16-bit float without becoming infinite.
 bool fits(double value, Type type) {
   double largest = type == Type::f16 ? 65504.0 : 3.3895313892515355e38;
@@ -64,8 +67,9 @@ Tile operator>(Operand a, Operand b) { return comparison(Op::gt, a, b); }
 Tile operator>=(Operand a, Operand b) { return comparison(Op::ge, a, b); }
 Tile operator==(Operand a, Operand b) { return comparison(Op::eq, a, b); }
 Tile operator!=(Operand a, Operand b) { return comparison(Op::ne, a, b); }
-Tile operator&(Operand a, Operand b) { return logic(Op::logicalAnd, "&", a, b); }
-Tile operator|(Operand a, Operand b) { return logic(Op::logicalOr, "|", a, b); }
+Tile operator&(Operand a, Operand b) { return areIntegers(a, b) ? detail::bits(Op::bitAnd, a, b) : logic(Op::logicalAnd, "&", a, b); }
+Tile operator|(Operand a, Operand b) { return areIntegers(a, b) ? detail::bits(Op::bitOr, a, b) : logic(Op::logicalOr, "|", a, b); }
+Tile operator^(Operand a, Operand b) { return areIntegers(a, b) ? detail::bits(Op::bitXor, a, b) : logic(Op::ne, "^", a, b); }
 
 Tile operator!(Operand a) {
   needsCondition(a, "!");

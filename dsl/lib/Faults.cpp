@@ -21,4 +21,12 @@ std::uint32_t Faults::divisionByZero(const Node &division) {
   return entry->second;
 }
 
+std::uint32_t Faults::shiftOutside(const Node &shift, std::int64_t places) {
+  auto [entry, isNew] = numbers.emplace(std::tuple{&shift, 0u, places}, std::uint32_t(diagnostics.size() + 1));
+  if (isNew)
+    diagnostics.push_back({shift.where, std::string(name(shift.op)) + " of an " + name(shift.type) + " by " + std::to_string(places) + " places; shift by 0 to " +
+                                            std::to_string(bytes(shift.type) * 8 - 1) + ": clamp() the places, or take them modulo " + std::to_string(bytes(shift.type) * 8)});
+  return entry->second;
+}
+
 } // namespace tw::detail

@@ -7,12 +7,13 @@
 
 namespace tw::detail {
 
-/// Faults by number, from 1; the same fault has one number. A read outside of a tensor, or a division by
-/// zero, fails the program only if its value reaches a store.
+/// Faults by number, from 1; the same fault has one number. A read outside of a tensor, a division by
+/// zero or a shift by too many places fails the program only if its value reaches a store.
 class Faults {
 public:
   std::uint32_t readOutside(const Node &load, unsigned dimension, std::int64_t index, std::int64_t length);
   std::uint32_t divisionByZero(const Node &division);
+  std::uint32_t shiftOutside(const Node &shift, std::int64_t places);
   [[nodiscard]] Diagnostic diagnostic(std::uint32_t fault) const { return diagnostics[fault - 1]; }
 
 private:

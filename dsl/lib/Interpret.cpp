@@ -104,6 +104,8 @@ Value Frame::compute(const Node &node) {
     return reduction(node);
   case Op::dot:
     return dot(node);
+  case Op::random:
+    return randomNumbers(node);
   default:
     return elementwise(node);
   }

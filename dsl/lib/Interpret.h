@@ -58,6 +58,7 @@ private:
   Value leaf(const Node &node);
   Value load(const Node &node);
   Value elementwise(const Node &node);
+  Value randomNumbers(const Node &node);
   Value reduction(const Node &node);
   Value dot(const Node &node);
   const Value &foldResult(const Node &node);

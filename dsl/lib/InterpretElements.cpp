@@ -27,6 +27,15 @@ double floorDivision(double a, double b) {
 }
 double remainder(double a, double b) { return b == 0 ? 0 : a - b * floorDivision(a, b); }
 
+long long integer(double x) { return static_cast<long long>(x); }
+
+/// The low bits of a shifted integer, as the type holds them.
+double shiftedLeft(double x, double places, Type type) {
+  const auto bits = static_cast<unsigned long long>(integer(x)) << (integer(places) & 63);
+  return type == Type::i32 ? double(static_cast<std::int32_t>(static_cast<std::uint32_t>(bits))) : double(static_cast<long long>(bits));
+}
+double shiftedRight(double x, double places) { return double(integer(x) >> (integer(places) & 63)); }
+
 /// Towards zero; a NaN becomes 0, what is out of range the nearest in range.
 double toInteger(double x, double least, double largest) {
   return std::isnan(x) ? 0 : std::trunc(std::fmin(std::fmax(x, least), largest));
@@ -51,10 +60,21 @@ void unary(const Node &node, Value &out, const Value &a) {
   case Op::abs: return map(out, a, [](double x) { return std::fabs(x); });
   case Op::exp: return map(out, a, exponential);
   case Op::exp2: return map(out, a, exponential2);
+  case Op::expm1: return map(out, a, [](double x) { return std::expm1(x); });
   case Op::log: return map(out, a, [](double x) { return std::log(x); });
+  case Op::log2: return map(out, a, [](double x) { return std::log2(x); });
+  case Op::log1p: return map(out, a, [](double x) { return std::log1p(x); });
   case Op::tanh: return map(out, a, [](double x) { return std::tanh(x); });
   case Op::sigmoid: return map(out, a, logistic);
   case Op::sqrt: return map(out, a, [](double x) { return std::sqrt(x); });
+  case Op::rsqrt: return map(out, a, [](double x) { return 1 / std::sqrt(x); });
+  case Op::sin: return map(out, a, [](double x) { return std::sin(x); });
+  case Op::cos: return map(out, a, [](double x) { return std::cos(x); });
+  case Op::erf: return map(out, a, [](double x) { return std::erf(x); });
+  case Op::floor: return map(out, a, [](double x) { return std::floor(x); });
+  case Op::ceil: return map(out, a, [](double x) { return std::ceil(x); });
+  case Op::round: return map(out, a, [](double x) { return std::round(x); });
+  case Op::trunc: return map(out, a, [](double x) { return std::trunc(x); });
   case Op::logicalNot: return map(out, a, [](double x) { return double(x == 0); });
   case Op::cast: return map(out, a, [to = node.type](double x) { return converted(x, to); });
   default: throw std::logic_error("interpreter: no unary operation");
@@ -69,6 +89,12 @@ void binary(const Node &node, Value &out, const Value &a, const Value &b) {
   case Op::div: return map(out, a, b, [](double x, double y) { return x / y; });
   case Op::floorDiv: return map(out, a, b, floorDivision);
   case Op::mod: return map(out, a, b, remainder);
+  case Op::pow: return map(out, a, b, [](double x, double y) { return std::pow(x, y); });
+  case Op::bitAnd: return map(out, a, b, [](double x, double y) { return double(integer(x) & integer(y)); });
+  case Op::bitOr: return map(out, a, b, [](double x, double y) { return double(integer(x) | integer(y)); });
+  case Op::bitXor: return map(out, a, b, [](double x, double y) { return double(integer(x) ^ integer(y)); });
+  case Op::shiftLeft: return map(out, a, b, [type = node.type](double x, double y) { return shiftedLeft(x, y, type); });
+  case Op::shiftRight: return map(out, a, b, shiftedRight);
   case Op::min: return map(out, a, b, minimum);
   case Op::max: return map(out, a, b, maximum);
   case Op::lt: return map(out, a, b, [](double x, double y) { return double(x < y); });
@@ -126,10 +152,12 @@ Value Frame::elementwise(const Node &node) {
   else
     select(out, *in[0], *in[1], *in[2]);
 
-  const bool divides = node.op == Op::floorDiv || node.op == Op::mod;
-  if (divides)
-    for (double divisor : in[1]->data)
-      faulty |= divisor == 0;
+  const bool divides = node.op == Op::floorDiv || node.op == Op::mod, shifts = node.op == Op::shiftLeft || node.op == Op::shiftRight;
+  const double places = 8.0 * bytes(node.type);
+  auto isWrong = [&](double second) { return (divides && second == 0) || (shifts && !(second >= 0 && second < places)); };
+  if (divides || shifts)
+    for (double second : in[1]->data)
+      faulty |= isWrong(second);
   if (!faulty)
     return out;
   out.faults.resize(out.data.size());
@@ -143,8 +171,8 @@ Value Frame::elementwise(const Node &node) {
         x.push_back(in[j]->data[std::size_t(offset[j] + i * stride[j])]);
       }
       std::uint32_t fault = inherited(node.op, faults, x);
-      if (!fault && divides && x[1] == 0)
-        fault = machine.faults.divisionByZero(node);
+      if (!fault && x.size() > 1 && isWrong(x[1]))
+        fault = divides ? machine.faults.divisionByZero(node) : machine.faults.shiftOutside(node, integer(x[1]));
       out.faults[std::size_t(at + i)] = fault;
     }
   });

@@ -20,12 +20,15 @@ using Binary = Tile (*)(Operand, Operand);
 using Along = Tile (*)(Operand, Over);
 
 const std::map<std::string, Unary> unaries{
-    {"neg", [](Operand a) { return -a; }}, {"abs", abs}, {"exp", exp}, {"exp2", exp2}, {"log", log}, {"tanh", tanh},
-    {"sigmoid", sigmoid}, {"sqrt", sqrt}, {"not", [](Operand a) { return !a; }}, {"stabiliser", stabiliser}};
+    {"neg", [](Operand a) { return -a; }}, {"abs", abs}, {"exp", exp}, {"exp2", exp2}, {"expm1", expm1}, {"log", log}, {"log2", log2},
+    {"log1p", log1p}, {"tanh", tanh}, {"sigmoid", sigmoid}, {"sqrt", sqrt}, {"rsqrt", rsqrt}, {"sin", sin}, {"cos", cos}, {"erf", erf},
+    {"floor", floor}, {"ceil", ceil}, {"round", round}, {"trunc", trunc}, {"not", [](Operand a) { return !a; }}, {"stabiliser", stabiliser}};
 const std::map<std::string, Binary> binaries{
     {"add", [](Operand a, Operand b) { return a + b; }}, {"sub", [](Operand a, Operand b) { return a - b; }},
     {"mul", [](Operand a, Operand b) { return a * b; }}, {"div", [](Operand a, Operand b) { return a / b; }},
-    {"floor_div", floorDiv}, {"mod", mod}, {"min", [](Operand a, Operand b) { return min(a, b); }}, {"max", [](Operand a, Operand b) { return max(a, b); }},
+    {"floor_div", floorDiv}, {"mod", mod}, {"pow", pow}, {"bit_and", [](Operand a, Operand b) { return a & b; }},
+    {"bit_or", [](Operand a, Operand b) { return a | b; }}, {"bit_xor", [](Operand a, Operand b) { return a ^ b; }},
+    {"shift_left", [](Operand a, Operand b) { return a << b; }}, {"shift_right", [](Operand a, Operand b) { return a >> b; }}, {"min", [](Operand a, Operand b) { return min(a, b); }}, {"max", [](Operand a, Operand b) { return max(a, b); }},
     {"lt", [](Operand a, Operand b) { return a < b; }}, {"le", [](Operand a, Operand b) { return a <= b; }},
     {"gt", [](Operand a, Operand b) { return a > b; }}, {"ge", [](Operand a, Operand b) { return a >= b; }},
     {"eq", [](Operand a, Operand b) { return a == b; }}, {"ne", [](Operand a, Operand b) { return a != b; }},
@@ -34,7 +37,7 @@ const std::map<std::string, Along> alongs{
     {"reduce_max", [](Operand a, Over o) { return max(a, o); }}, {"reduce_min", [](Operand a, Over o) { return min(a, o); }}, {"reduce_sum", sum}};
 
 std::vector<std::string> operationNames() {
-  std::vector<std::string> names{"constant", "load", "cast", "select", "dot", "named", "fold"};
+  std::vector<std::string> names{"constant", "load", "cast", "select", "random", "dot", "named", "fold"};
   for (auto &[name, _] : unaries)
     names.push_back(name);
   for (auto &[name, _] : binaries)
@@ -325,6 +328,14 @@ private:
       auto list = operands(t, 3);
       type = stated(t);
       return tw::where(list[0], list[1], list[2]);
+    }
+    if (op == "random") {
+      Operand seed = operand(t);
+      std::vector<Operand> coordinates;
+      while (t.takeIf(","))
+        coordinates.push_back(operand(t));
+      type = stated(t);
+      return random(seed, std::move(coordinates));
     }
     if (op == "cast") {
       Operand a = operand(t);

@@ -20,9 +20,10 @@ enum class Op {
   scalar,      // a run-time scalar `label`; positive if `positive`
   load,        // tensor[operands...]
   // elementwise
-  neg, abs, exp, exp2, log, tanh, sigmoid, sqrt, logicalNot, cast,
-  add, sub, mul, div, floorDiv, mod, min, max,
+  neg, abs, exp, exp2, expm1, log, log2, log1p, tanh, sigmoid, sqrt, rsqrt, sin, cos, erf, floor, ceil, round, trunc, logicalNot, cast,
+  add, sub, mul, div, floorDiv, mod, pow, min, max, bitAnd, bitOr, bitXor, shiftLeft, shiftRight,
   lt, le, gt, ge, eq, ne, logicalAnd, logicalOr,
+  random,      // operands: seed (i64), then coordinates (i32, i64); f32 in [0, 1)
   select,      // operands: condition, then, otherwise
   // along an axis
   reduceMax, reduceMin, reduceSum,
@@ -127,6 +128,17 @@ enum class Sign { any, positive };
 [[nodiscard]] Tile mod(Operand a, Operand b);
 [[nodiscard]] Tile min(Operand a, Operand b);
 [[nodiscard]] Tile max(Operand a, Operand b);
+/// min(max(a, low), high)
+[[nodiscard]] Tile clamp(Operand a, Operand low, Operand high);
+/// Small whole powers are products, others as std::pow.
+[[nodiscard]] Tile pow(Operand a, Operand exponent);
+// ---- bits of integers. `&`, `|` and `^` of two integers work bit by bit; a shift is by 0 to 31 places, 63 for an i64,
+// and `>>` keeps the sign.
+[[nodiscard]] Tile operator~(Operand a);
+[[nodiscard]] Tile operator<<(Operand a, Operand places);
+[[nodiscard]] Tile operator>>(Operand a, Operand places);
+/// Whether bit `bit`, counted from the lowest, is set.
+[[nodiscard]] Tile testBit(Operand a, Operand bit);
 // ---- comparisons and logic
 [[nodiscard]] Tile operator<(Operand a, Operand b);
 [[nodiscard]] Tile operator<=(Operand a, Operand b);
@@ -136,17 +148,51 @@ enum class Sign { any, positive };
 [[nodiscard]] Tile operator!=(Operand a, Operand b);
 [[nodiscard]] Tile operator&(Operand a, Operand b);
 [[nodiscard]] Tile operator|(Operand a, Operand b);
+[[nodiscard]] Tile operator^(Operand a, Operand b);
 [[nodiscard]] Tile operator!(Operand a);
 // ---- functions
 [[nodiscard]] Tile exp(Operand a);
 [[nodiscard]] Tile exp2(Operand a);
+[[nodiscard]] Tile expm1(Operand a);
 [[nodiscard]] Tile log(Operand a);
+[[nodiscard]] Tile log2(Operand a);
+[[nodiscard]] Tile log1p(Operand a);
 [[nodiscard]] Tile tanh(Operand a);
 [[nodiscard]] Tile sigmoid(Operand a);
 [[nodiscard]] Tile sqrt(Operand a);
+[[nodiscard]] Tile rsqrt(Operand a);
+[[nodiscard]] Tile sin(Operand a);
+[[nodiscard]] Tile cos(Operand a);
+[[nodiscard]] Tile erf(Operand a);
+/// a·Φ(a), by erf.
+[[nodiscard]] Tile gelu(Operand a);
+/// log(1 + e^a)
+[[nodiscard]] Tile softplus(Operand a);
 [[nodiscard]] Tile abs(Operand a);
+/// -1, 0 or 1, in the type of a; of NaN NaN.
+[[nodiscard]] Tile sign(Operand a);
+// To whole numbers, as floats; an integer stays what it is. `round` takes halves away from zero, as std::round.
+[[nodiscard]] Tile floor(Operand a);
+[[nodiscard]] Tile ceil(Operand a);
+[[nodiscard]] Tile round(Operand a);
+[[nodiscard]] Tile trunc(Operand a);
+[[nodiscard]] Tile isnan(Operand a);
+[[nodiscard]] Tile isfinite(Operand a);
 [[nodiscard]] Tile where(Operand condition, Operand then, Operand otherwise);
 [[nodiscard]] Tile cast(Operand a, Type type);
+// ---- random numbers
+/// f32 in [0, 1), in steps of 2^-24: the first word of Philox 4x32-10 whose key is the seed and whose counter the coordinates
+/// are, so that a number depends on them alone, whatever tiles it is computed in. All are integers; the coordinates fill four
+/// words of 32 bits, an i32 one and an i64 two.
+[[nodiscard]] Tile random(Operand seed, std::vector<Operand> coordinates);
+[[nodiscard]] inline Tile random(Operand seed, Operand a) { return random(std::move(seed), std::vector{std::move(a)}); }
+[[nodiscard]] inline Tile random(Operand seed, Operand a, Operand b) { return random(std::move(seed), std::vector{std::move(a), std::move(b)}); }
+[[nodiscard]] inline Tile random(Operand seed, Operand a, Operand b, Operand c) {
+  return random(std::move(seed), std::vector{std::move(a), std::move(b), std::move(c)});
+}
+[[nodiscard]] inline Tile random(Operand seed, Operand a, Operand b, Operand c, Operand d) {
+  return random(std::move(seed), std::vector{std::move(a), std::move(b), std::move(c), std::move(d)});
+}
 // ---- along an axis
 [[nodiscard]] Tile max(Operand a, Over axis);
 [[nodiscard]] Tile min(Operand a, Over axis);
