@@ -1,11 +1,16 @@
-#include "tilewright/dsl/Gallery.h"
+// Variants by name: parts and their numbers.
+#include "GalleryEntries.h"
 #include "Names.h"
+#include <algorithm>
 #include <charconv>
-#include <functional>
 #include <stdexcept>
 
 namespace tw {
 namespace {
+
+using detail::Entry;
+using detail::galleryEntries;
+using detail::Numbers;
 
 /// A part of a variant's name: `window(256,0)` is {"window", {256, 0}}.
 struct Part {
@@ -13,37 +18,14 @@ struct Part {
   std::vector<double> numbers;
 };
 
-struct Entry {
-  Variant variant;
-  std::vector<double> defaults;   // of the numbers in parentheses
-  std::function<void(Attention &, const Tensor &slopes, const std::vector<double> &)> apply;
-};
-
-const std::vector<Entry> &entries() {
-  using Numbers = std::vector<double>;
-  static const std::vector<Entry> list{
-      {{"plain", "every query sees every key", "s = q·k / √D"}, {}, [](Attention &, const Tensor &, const Numbers &) {}},
-      {{"causal", "a query sees no key after itself (bottom-right aligned)", "keep k ≤ q + Skv − Sq"}, {},
-       [](Attention &a, const Tensor &, const Numbers &) { a.mask(causal()); }},
-      {{"window", "a causal window: a key and the 127 before it; window(left,right) for others", "keep −right ≤ q + Skv − Sq − k ≤ left"}, {127, 0},
-       [](Attention &a, const Tensor &, const Numbers &n) { a.mask(slidingWindow(int(n[0]), int(n[1]))); }},
-      {{"softcap", "scores bent to stay within ±50; softcap(c) for another cap", "s = c · tanh(s / c)"}, {50},
-       [](Attention &a, const Tensor &, const Numbers &n) { a.score(softcap(n[0])); }},
-      {{"alibi", "a slope for each head, in the tensor slopes [H]", "s = s + slope[h] · (k − q − (Skv − Sq))"}, {},
-       [](Attention &a, const Tensor &slopes, const Numbers &) { a.score(alibi(slopes)); }},
-      {{"gemma2", "Gemma 2's local layers: softcap(50), then the window(4095,0)", "s = 50 · tanh(s / 50), keep 0 ≤ q + Skv − Sq − k ≤ 4095"}, {},
-       [](Attention &a, const Tensor &, const Numbers &) { a.score(softcap(50)).mask(slidingWindow(4095, 0)); }}};
-  return list;
-}
-
 [[noreturn]] void unknown(std::string_view variant, const std::string &part) {
   std::vector<std::string> names;
   std::string known;
-  for (const Entry &entry : entries()) {
+  for (const Entry &entry : galleryEntries()) {
     names.push_back(entry.variant.name);
     known += (known.empty() ? "" : ", ") + entry.variant.name;
   }
-  std::string close = detail::nearest(part, names);
+  const std::string close = part.empty() ? "" : detail::nearest(part, names);
   throw std::invalid_argument("variant '" + std::string(variant) + "': '" + part + "' is unknown" + (close.empty() ? "" : "; did you mean '" + close + "'?") +
                               "; known are " + known + ", and combinations by +");
 }
@@ -89,12 +71,35 @@ void checkNumbers(std::string_view variant, const Entry &entry, const Part &part
   };
   if (part.numbers.size() != entry.defaults.size())
     refuse(" takes " + std::to_string(entry.defaults.size()) + (entry.defaults.size() == 1 ? " number, got " : " numbers, got ") + std::to_string(part.numbers.size()) + (entry.defaults.empty() ? "; leave the parentheses out" : ""));
-  if (part.name == "window")
-    for (double n : part.numbers)
-      if (!(n >= -1 && n <= 2147483647.0 && n == double(int(n))))
-        refuse("(left,right) counts keys; each is a whole number from 0 to 2147483647, or -1 for unbounded");
-  if (part.name == "softcap" && !(part.numbers[0] > 0 && part.numbers[0] <= std::numeric_limits<double>::max()))
-    refuse("(c) needs a positive finite cap");
+  if (entry.refuse)
+    if (const std::string why = entry.refuse(part.numbers); !why.empty())
+      refuse(why);
+}
+
+/// A part and what the gallery knows of it.
+struct Found {
+  const Entry *entry;
+  Numbers numbers;
+};
+
+std::vector<Found> partsOf(std::string_view name) {
+  std::vector<Found> parts;
+  for (const std::string &text : split(name)) {
+    Part part = parsePart(name, text);
+    auto found = std::find_if(galleryEntries().begin(), galleryEntries().end(), [&](const Entry &entry) { return entry.variant.name == part.name; });
+    if (found == galleryEntries().end())
+      unknown(name, part.name);
+    if (text.find('(') == std::string::npos)
+      part.numbers = found->defaults;
+    checkNumbers(name, *found, part);
+    parts.push_back({&*found, std::move(part.numbers)});
+  }
+  return parts;
+}
+
+void needsFloat(std::string_view name, Type type) {
+  if (!isFloat(type))
+    throw std::invalid_argument("variant '" + std::string(name) + "': type " + tw::name(type) + " is no float; choose f16, bf16, f32 or f64");
 }
 
 } // namespace
@@ -102,35 +107,72 @@ void checkNumbers(std::string_view variant, const Entry &entry, const Part &part
 const std::vector<Variant> &gallery() {
   static const std::vector<Variant> variants = [] {
     std::vector<Variant> list;
-    for (const Entry &entry : entries())
+    for (const Entry &entry : galleryEntries()) {
       list.push_back(entry.variant);
+      if (entry.captures)
+        list.back().captures = entry.captures(entry.defaults, detail::Types(Type::bf16));
+    }
     return list;
   }();
   return variants;
 }
 
 Program makeVariant(std::string_view name, const VariantOptions &options) {
-  if (!isFloat(options.type))
-    throw std::invalid_argument("variant '" + std::string(name) + "': type " + tw::name(options.type) + " is no float; choose f16, bf16, f32 or f64");
-  const Type type = options.type, exact = type == Type::f64 ? Type::f64 : Type::f32;
-  const Tensor slopes("slopes", exact, 1);   // one, however often it is asked for
-  Attention attention(std::string(name), Tensor("Q", type, 4), Tensor("K", type, 4), Tensor("V", type, 4), Tensor("O", type, 4));
-  for (const std::string &text : split(name)) {
-    Part part = parsePart(name, text);
-    const Entry *found = nullptr;
-    for (const Entry &entry : entries())
-      if (entry.variant.name == part.name)
-        found = &entry;
-    if (!found)
-      unknown(name, part.name);
-    if (text.find('(') == std::string::npos)
-      part.numbers = found->defaults;
-    checkNumbers(name, *found, part);
-    found->apply(attention, slopes, part.numbers);
+  needsFloat(name, options.type);
+  const Type type = options.type;
+  detail::Making making(Attention(std::string(name), Tensor("Q", type, 4), Tensor("K", type, 4), Tensor("V", type, 4), Tensor("O", type, 4)), type);
+  bool hasLse = options.lse;
+  for (const Found &part : partsOf(name)) {
+    try {
+      part.entry->apply(making, part.numbers);
+    } catch (const std::invalid_argument &error) {
+      throw std::invalid_argument("variant '" + std::string(name) + "': " + error.what());
+    }
+    hasLse &= part.entry->hasLse;
   }
-  if (options.lse)
-    attention.lse(Tensor("lse", exact, 3));
-  return attention.program();
+  if (options.magnitudes) {
+    making.attention.weights([](Tile weight, const At &) { return abs(weight); });
+    making.attention.output([](Tile output, const AtOutput &) { return abs(output); });
+  }
+  if (hasLse)
+    making.attention.lse(Tensor("lse", making.exact, 3));
+  return making.attention.program();
+}
+
+VariantFacts factsOf(std::string_view name, Type type) {
+  needsFloat(name, type);
+  const std::vector<Found> parts = partsOf(name);
+  VariantFacts facts;
+  for (const Found &part : parts) {
+    facts.isMean &= part.entry->isMean;
+    facts.isSoftmax &= part.entry->isSoftmax;
+    facts.hasLse &= part.entry->hasLse;
+    if (part.entry->captures)
+      for (Capture &capture : part.entry->captures(part.numbers, detail::Types(type)))
+        if (std::none_of(facts.captures.begin(), facts.captures.end(), [&](const Capture &known) { return known.name == capture.name; }))
+          facts.captures.push_back(std::move(capture));
+  }
+  facts.largestScore = [parts](const VariantShape &shape, const VariantFacts::Tensors &captures, double size) {
+    for (const Found &part : parts)
+      if (part.entry->largestScore)
+        size = part.entry->largestScore(part.numbers, shape, captures, size);
+    return size;
+  };
+  facts.scale = [parts](const VariantFacts::Tensors &captures) {
+    double scale = 1;
+    for (const Found &part : parts)
+      if (part.entry->scale)
+        scale *= part.entry->scale(part.numbers, captures);
+    return scale;
+  };
+  facts.slope = [parts](const VariantShape &shape, const VariantFacts::Tensors &captures, double size) {
+    double slope = 0;
+    for (const Found &part : parts)
+      if (part.entry->slope)
+        slope = std::max(slope, part.entry->slope(captures, shape, size));
+    return slope;
+  };
+  return facts;
 }
 
 } // namespace tw

@@ -1,33 +1,16 @@
 #include "tilewright/dsl/Modifiers.h"
 #include "Fail.h"
 #include "Numbers.h"
+#include "Steps.h"
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 namespace tw {
 namespace {
 
 using detail::fail;
-
-/// A step of this library. What is wrong in it is wrong at the line on which the user asked for it.
-Modifier step(std::string label, ScoreFunction apply, Location where, bool setsScale = false) {
-  auto reported = [label, where, apply = std::move(apply)](Tile score, const At &at) {
-    try {
-      return apply(std::move(score), at);
-    } catch (ProgramError &error) {
-      if (std::strcmp(error.diagnostic.where.file, __FILE__) != 0)
-        throw;
-      Diagnostic diagnostic = error.diagnostic;
-      diagnostic.notes.insert(diagnostic.notes.begin(), {diagnostic.where, "in the library step " + label + "()"});
-      diagnostic.where = where;
-      throw ProgramError(std::move(diagnostic));
-    }
-  };
-  return {std::move(label), std::move(reported), where, setsScale};
-}
-
-Tile offset(const At &at) { return at.keys - at.queries; }
+using detail::offset;
+using detail::step;
 
 } // namespace
 
@@ -57,16 +40,14 @@ Modifier alibi(Tensor slopes, Location where) {
   return step("alibi", [=](Tile score, const At &at) { return score + slopes(at.head) * (at.key - at.query - offset(at)); }, where);
 }
 
-Modifier masked(std::string label, MaskFunction keep, Location where) {
-  return step(std::move(label), [keep = std::move(keep)](Tile score, const At &at) { return tw::where(keep(at), score, -infinity); }, where);
-}
+Modifier masked(std::string label, MaskFunction keep, Location where) { return detail::maskStep(std::move(label), std::move(keep), where); }
 
 Modifier causal(Location where) {
-  return masked("causal", [](const At &at) { return at.key <= at.query + offset(at); }, where);
+  return detail::maskStep("causal", [](const At &at) { return at.key <= at.query + offset(at); }, where);
 }
 
 Modifier causalTopLeft(Location where) {
-  return masked("causalTopLeft", [](const At &at) { return at.key <= at.query; }, where);
+  return detail::maskStep("causalTopLeft", [](const At &at) { return at.key <= at.query; }, where);
 }
 
 Modifier slidingWindow(int left, int right, Location where) {
@@ -84,6 +65,34 @@ Modifier slidingWindow(int left, int right, Location where) {
     return keep ? tw::where(*keep, score, -infinity) : score;
   };
   return step("slidingWindow", apply, where);
+}
+
+Modifier temperature(Tensor temperatures, Location where) {
+  return step("temperature", [=](Tile score, const At &at) { return score / cast(temperatures(at.head), score.type()); }, where);
+}
+
+Modifier headScale(Tensor scales, Location where) {
+  return step("headScale", [=](Tile score, const At &at) { return score * cast(scales(at.head), score.type()); }, where, true);
+}
+
+// Rounded to a multiple of the step of random numbers, the probability is the same number in every type.
+Modifier dropout(Tile seed, double probability, Location where) {
+  if (!(probability >= 0 && probability < 1))
+    fail(where, "dropout(" + detail::shortest(probability) + "): a probability is 0 or more and less than 1");
+  const double dropped = std::round(probability * 0x1p24) * 0x1p-24, kept = 1 / (1 - dropped);
+  return step("dropout", [=](Tile weight, const At &at) {
+    return tw::where(random(seed, at.batch, at.head, at.query, at.key) >= dropped, weight * kept, 0.0);
+  }, where);
+}
+
+OutputModifier gated(Tensor gates, Location where) {
+  return detail::outputStep("gated", [=](Tile output, const AtOutput &at) {
+    return output * sigmoid(cast(gates(at.batch, at.head, at.query, at.channel), output.type()));
+  }, where);
+}
+
+OutputModifier tanhGated(Tensor gates, Location where) {
+  return detail::outputStep("tanhGated", [=](Tile output, const AtOutput &at) { return output * tanh(cast(gates(at.head), output.type())); }, where);
 }
 
 } // namespace tw

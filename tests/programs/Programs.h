@@ -6,6 +6,9 @@
 namespace programs {
 using namespace tw;
 
+/// Variants of the gallery that read Q, K, V and numbers a head: what every target compiles.
+inline constexpr const char *plainVariants[] = {"plain", "causal", "window", "softcap", "alibi", "gemma2"};
+
 /// Y[t, e] = Σ_v X[t, v] · W[v, e]: the folded axis is contracted, and there is no elementwise part.
 inline Program gemm(Type type = Type::bf16) {
   Axis t("t"), v("v"), e("e");

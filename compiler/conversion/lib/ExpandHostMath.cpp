@@ -120,6 +120,26 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
+/// e^x − 1 by Kahan: with u the rounded e^x, (u − 1)·x / log u is right however near to 1 u is, since both factors of
+/// (u − 1) / log u are then off alike.
+struct ExpandExpM1 : OpRewritePattern<math::ExpM1Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpM1Op op, PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!element.isF32() && !element.isF64())
+      return failure();
+    Elementwise e{rewriter, op.getLoc(), op.getType()};
+    using P = arith::CmpFPredicate;
+    Value x = op.getOperand(), u = e.make<math::ExpOp>(x), one = e.real(1), less = e.make<arith::SubFOp>(u, one);
+    Value corrected = e.make<arith::DivFOp>(e.make<arith::MulFOp>(less, x), e.make<math::LogOp>(u));
+    // where log u says nothing: u is 1, so e^x − 1 is x; u is infinite, or x is so low that it is u − 1 anyway
+    Value result = e.select(P::OLT, x, e.real(-40), less, corrected);
+    result = e.select(P::OEQ, u, e.real(std::numeric_limits<double>::infinity()), u, result);
+    rewriter.replaceOp(op, e.select(P::OEQ, u, one, x, result));
+    return success();
+  }
+};
+
 bool isSixteenBits(Type type) { return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type)); }
 
 /// f16, bf16 → f64 by way of f32: exact.
@@ -180,7 +200,7 @@ struct ExpandHostMath : impl::ExpandHostMathBase<ExpandHostMath> {
           [](auto extremum) { ignoreSignOfZero(extremum); });
     });
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExp2, ExpandExp, ExtendThroughF32, TruncateThroughF32, IntegerThroughF32<arith::SIToFPOp>,
+    patterns.add<ExpandExp2, ExpandExp, ExpandExpM1, ExtendThroughF32, TruncateThroughF32, IntegerThroughF32<arith::SIToFPOp>,
                  IntegerThroughF32<arith::UIToFPOp>>(&getContext(), /*benefit=*/2);
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {

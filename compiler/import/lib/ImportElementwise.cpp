@@ -35,6 +35,8 @@ Value ImportValues::elementwise(const Tile &tile) {
     return arith::AndIOp::create(b, where, operand(0, Type::boolean), operand(1, Type::boolean));
   case Op::logicalOr:
     return arith::OrIOp::create(b, where, operand(0, Type::boolean), operand(1, Type::boolean));
+  case Op::random:
+    return randomNumbers(tile);
   case Op::select:
     return arith::SelectOp::create(b, where, operand(0, Type::boolean), operand(1, node.type), operand(2, node.type));
   default:
@@ -65,6 +67,11 @@ Value ImportValues::nonzero(Value divisor, mlir::Location where) {
   return arith::SelectOp::create(b, where, isZero, one, divisor);
 }
 
+/// A shift by too many places is undefined even where nothing reads it: the places are taken modulo the width.
+Value ImportValues::placesWithin(Value places, mlir::Location where) {
+  return arith::AndIOp::create(b, where, places, constant(tile::elementOf(places.getType()).getIntOrFloatBitWidth() - 1, places.getType(), where));
+}
+
 Value ImportValues::integerArithmetic(Op op, Value a, Value c, mlir::Location where) {
   switch (op) {
   case Op::add: return arith::AddIOp::create(b, where, a, c);
@@ -72,6 +79,11 @@ Value ImportValues::integerArithmetic(Op op, Value a, Value c, mlir::Location wh
   case Op::mul: return arith::MulIOp::create(b, where, a, c);
   case Op::min: return arith::MinSIOp::create(b, where, a, c);
   case Op::max: return arith::MaxSIOp::create(b, where, a, c);
+  case Op::bitAnd: return arith::AndIOp::create(b, where, a, c);
+  case Op::bitOr: return arith::OrIOp::create(b, where, a, c);
+  case Op::bitXor: return arith::XOrIOp::create(b, where, a, c);
+  case Op::shiftLeft: return arith::ShLIOp::create(b, where, a, placesWithin(c, where));
+  case Op::shiftRight: return arith::ShRSIOp::create(b, where, a, placesWithin(c, where));
   case Op::div: case Op::floorDiv: return arith::FloorDivSIOp::create(b, where, a, nonzero(c, where));
   case Op::mod: {
     Value divisor = nonzero(c, where), quotient = arith::FloorDivSIOp::create(b, where, a, divisor);
@@ -89,6 +101,7 @@ Value ImportValues::floatArithmetic(Op op, Value a, Value c, mlir::Location wher
   case Op::div: return arith::DivFOp::create(b, where, a, c);
   case Op::min: return arith::MinimumFOp::create(b, where, a, c);
   case Op::max: return arith::MaximumFOp::create(b, where, a, c);
+  case Op::pow: return math::PowFOp::create(b, where, a, c);
   case Op::floorDiv: return math::FloorOp::create(b, where, arith::DivFOp::create(b, where, a, c));
   case Op::mod: {
     Value quotient = math::FloorOp::create(b, where, arith::DivFOp::create(b, where, a, c));
@@ -119,9 +132,20 @@ Value ImportValues::function(Op op, Value a, mlir::Location where) {
   case Op::abs: return floating ? math::AbsFOp::create(b, where, a).getResult() : arith::MaxSIOp::create(b, where, a, arith::SubIOp::create(b, where, zero, a)).getResult();
   case Op::exp: return math::ExpOp::create(b, where, a);
   case Op::exp2: return math::Exp2Op::create(b, where, a);
+  case Op::expm1: return math::ExpM1Op::create(b, where, a);
   case Op::log: return math::LogOp::create(b, where, a);
+  case Op::log2: return math::Log2Op::create(b, where, a);
+  case Op::log1p: return math::Log1pOp::create(b, where, a);
   case Op::tanh: return math::TanhOp::create(b, where, a);
   case Op::sqrt: return math::SqrtOp::create(b, where, a);
+  case Op::rsqrt: return math::RsqrtOp::create(b, where, a);
+  case Op::sin: return math::SinOp::create(b, where, a);
+  case Op::cos: return math::CosOp::create(b, where, a);
+  case Op::erf: return math::ErfOp::create(b, where, a);
+  case Op::floor: return math::FloorOp::create(b, where, a);
+  case Op::ceil: return math::CeilOp::create(b, where, a);
+  case Op::round: return math::RoundOp::create(b, where, a);
+  case Op::trunc: return math::TruncOp::create(b, where, a);
   case Op::sigmoid: {
     Value one = constant(1, a.getType(), where), e = math::ExpOp::create(b, where, arith::NegFOp::create(b, where, a));
     return arith::DivFOp::create(b, where, one, arith::AddFOp::create(b, where, one, e));

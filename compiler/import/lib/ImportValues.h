@@ -71,6 +71,8 @@ private:
   mlir::Value convert(mlir::Value value, Type from, Type to, mlir::Location where);
   mlir::Value constant(double value, mlir::Type type, mlir::Location where);
   mlir::Value nonzero(mlir::Value divisor, mlir::Location where);
+  mlir::Value placesWithin(mlir::Value places, mlir::Location where);
+  mlir::Value randomNumbers(const Tile &tile);
   mlir::Type typeOver(Type type, const Axes &axes);
   bool inLoop(const Tile &tile);
   bool uniform(const Tile &tile) const;                            // over free axes only

@@ -41,8 +41,6 @@ TEST_CASE("every variant of the gallery imports and verifies") {
       CHECK(holds(text, "#tile.kernel<[<\"b\", free, 1>, <\"h\", free, 1>"));
       CHECK(holds(text, "tile.fold = \"k\""));
       CHECK(holds(text, "tile.store"));
-
-
     }
 }
 

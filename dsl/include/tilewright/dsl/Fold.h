@@ -39,6 +39,16 @@ auto runFold(const Axis &axis, Order order, const std::tuple<T...> &starts, Step
     return std::tuple{(void(sizeof(T)), foldResult(fold, I))...};
   }(std::index_sequence_for<T...>{});
 }
+
+template <class Step>
+std::vector<Tile> runFold(const Axis &axis, Order order, std::vector<Tile> starts, Step &step, Location where) {
+  auto fold = openFold(axis, order, std::move(starts), where);
+  closeFold(*fold, step(fold->arguments));
+  std::vector<Tile> results;
+  for (unsigned slot = 0; slot < fold->starts.size(); ++slot)
+    results.push_back(foldResult(fold, slot));
+  return results;
+}
 } // namespace detail
 
 /// Walks `axis` tile by tile, in any order, carrying values from one tile to the next:
@@ -54,6 +64,12 @@ template <class... T, class Step>
 template <class... T, class Step>
 [[nodiscard]] auto orderedFold(const Axis &axis, std::tuple<T...> starts, Step step, Location where = Location::current()) {
   return detail::runFold(axis, Order::ascending, starts, step, where);
+}
+
+/// The same with a list of carried values, for a number of them that is not known in C++: the step takes and returns a std::vector<Tile>.
+template <class Step>
+[[nodiscard]] std::vector<Tile> fold(const Axis &axis, std::vector<Tile> starts, Step step, Location where = Location::current()) {
+  return detail::runFold(axis, Order::unspecified, std::move(starts), step, where);
 }
 
 } // namespace tw
