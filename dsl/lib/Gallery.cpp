@@ -152,11 +152,14 @@ VariantFacts factsOf(std::string_view name, Type type) {
         if (std::none_of(facts.captures.begin(), facts.captures.end(), [&](const Capture &known) { return known.name == capture.name; }))
           facts.captures.push_back(std::move(capture));
   }
-  facts.largestScore = [parts](const VariantShape &shape, const VariantFacts::Tensors &captures, double size) {
+  facts.scoreBound = [parts](const VariantShape &shape, const VariantFacts::Tensors &captures) {
+    VariantFacts::ScoreBound whole;
     for (const Found &part : parts)
-      if (part.entry->largestScore)
-        size = part.entry->largestScore(part.numbers, shape, captures, size);
-    return size;
+      if (part.entry->scoreBound) {
+        const auto [factor, bias] = part.entry->scoreBound(shape, captures);
+        whole = {factor * whole.factor, factor * whole.bias + bias};
+      }
+    return whole;
   };
   facts.scale = [parts](const VariantFacts::Tensors &captures) {
     double scale = 1;

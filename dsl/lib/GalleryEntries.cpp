@@ -42,16 +42,14 @@ std::vector<Entry> plainEntries() {
        .apply = [](Making &m, const Numbers &n) { m.attention.mask(slidingWindow(int(n[0]), int(n[1]))); }},
       {.variant = {"softcap", "scores bent to stay within ±50; softcap(c) for another cap", "s = c · tanh(s / c)", gemma},
        .defaults = {50}, .refuse = cap,
-       .apply = [](Making &m, const Numbers &n) { m.attention.score(softcap(n[0])); },
-       .largestScore = [](const Numbers &n, const VariantShape &, const VariantFacts::Tensors &, double size) { return std::max(size, n[0]); }},
+       .apply = [](Making &m, const Numbers &n) { m.attention.score(softcap(n[0])); }},
       {.variant = {"alibi", "a slope for each head, in the tensor slopes [H]", "s = s + slope[h] · (k − q − (Skv − Sq))",
                    "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation, 2021"},
        .apply = [](Making &m, const Numbers &) { m.attention.score(alibi(m.capture("slopes", m.exact, 1))); },
        .captures = [](const Numbers &, Types of) { return std::vector{slopes(of.exact)}; },
-       .largestScore = [](const Numbers &, const VariantShape &s, const VariantFacts::Tensors &t, double size) { return size + largest(t.at("slopes")) * double(s.sq + s.skv); }},
+       .scoreBound = [](const VariantShape &s, const VariantFacts::Tensors &t) { return VariantFacts::ScoreBound{1, largest(t.at("slopes")) * double(s.sq + s.skv)}; }},
       {.variant = {"gemma2", "Gemma 2's local layers: softcap(50), then the window(4095,0)", "s = 50 · tanh(s / 50), keep 0 ≤ q + Skv − Sq − k ≤ 4095", gemma},
-       .apply = [](Making &m, const Numbers &) { m.attention.score(softcap(50)).mask(slidingWindow(4095, 0)); },
-       .largestScore = [](const Numbers &, const VariantShape &, const VariantFacts::Tensors &, double size) { return std::max(size, 50.0); }}};
+       .apply = [](Making &m, const Numbers &) { m.attention.score(softcap(50)).mask(slidingWindow(4095, 0)); }}};
 }
 
 const std::vector<Entry> &galleryEntries() {

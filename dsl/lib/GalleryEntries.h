@@ -40,9 +40,9 @@ struct Entry {
   std::function<std::vector<Capture>(const Numbers &, Types)> captures = nullptr;   // none: no tensors
   // ---- of VariantFacts
   bool isMean = true, isSoftmax = true, hasLse = true;
-  std::function<double(const Numbers &, const VariantShape &, const VariantFacts::Tensors &, double size)> largestScore = nullptr;   // none: `size`
-  std::function<double(const Numbers &, const VariantFacts::Tensors &)> scale = nullptr;                                             // none: 1
-  std::function<double(const VariantFacts::Tensors &, const VariantShape &, double size)> slope = nullptr;                           // none: 0
+  std::function<VariantFacts::ScoreBound(const VariantShape &, const VariantFacts::Tensors &)> scoreBound = nullptr;   // none: the size
+  std::function<double(const Numbers &, const VariantFacts::Tensors &)> scale = nullptr;                               // none: 1
+  std::function<double(const VariantFacts::Tensors &, const VariantShape &, double size)> slope = nullptr;             // none: 0
 };
 
 [[nodiscard]] const std::vector<Entry> &galleryEntries();

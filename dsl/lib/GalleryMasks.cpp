@@ -36,7 +36,7 @@ std::vector<Entry> maskEntries() {
       {.variant = {"natten1d", "the 33 nearest keys, moved inwards at the ends; natten1d(window) for others", "keep a ≤ k < a + 33, a = max(min(q − 16, Skv − 33), 0)", natten},
        .defaults = {33}, .refuse = counts("(window)"),
        .apply = [](Making &m, const Numbers &n) { m.attention.mask(neighborhood(int(n[0]))); }},
-      {.variant = {"natten2d", "the 7 × 7 nearest on a grid of 16 columns; natten2d(columns,rows,columns) for others", "keep keys near by row and near by column, as natten1d has it", natten},
+      {.variant = {"natten2d", "the 7 × 7 nearest on a grid of 16 columns; natten2d(width,rows,columns) for others", "keep keys near by row and near by column, as natten1d has it", natten},
        .defaults = {16, 7, 7}, .refuse = counts("(width,rows,columns)"),
        .apply = [](Making &m, const Numbers &n) { m.attention.mask(neighborhood2d(int(n[0]), int(n[1]), int(n[2]))); }}};
 }

@@ -7,10 +7,11 @@ namespace tw::detail {
 namespace {
 
 using Tensors = VariantFacts::Tensors;
+using Bound = VariantFacts::ScoreBound;
 
 /// A score and the largest entry of a table.
 auto plus(const char *table) {
-  return [=](const Numbers &, const VariantShape &, const Tensors &t, double size) { return size + largest(t.at(table)); };
+  return [=](const VariantShape &, const Tensors &t) { return Bound{1, largest(t.at(table))}; };
 }
 
 std::string t5Numbers(const Numbers &n) {
@@ -32,7 +33,7 @@ std::vector<Entry> scoreEntries() {
        .captures = [](const Numbers &, Types of) {
          return std::vector{each("temperatures", of.exact, {"H"}, "a temperature for each head", [](Random &r) { return uniform(r, 0.5, 2); })};
        },
-       .largestScore = [](const Numbers &, const VariantShape &, const Tensors &t, double size) { return size / std::max(smallest(t.at("temperatures")), 0.01); }},
+       .scoreBound = [](const VariantShape &, const Tensors &t) { return Bound{1 / std::max(smallest(t.at("temperatures")), 0.01), 0}; }},
       {.variant = {"qknorm", "cosines of queries and keys, with a learned scale for each head", "s = g[h] · q·k / (|q| · |k|)", "Query-Key Normalization for Transformers, 2020"},
        .apply =
            [](Making &m, const Numbers &) {
@@ -45,7 +46,7 @@ std::vector<Entry> scoreEntries() {
        .captures = [](const Numbers &, Types of) {
          return std::vector{each("scales", of.exact, {"H"}, "a scale for each head", [](Random &r) { return uniform(r, 4, 12); })};
        },
-       .largestScore = [](const Numbers &, const VariantShape &, const Tensors &t, double) { return largest(t.at("scales")); }},
+       .scoreBound = [](const VariantShape &, const Tensors &t) { return Bound{0, largest(t.at("scales"))}; }},
       {.variant = {"t5", "a learned bias for each head and bucket of distances; t5(buckets,farthest) for others than (32,128)", "s = s + table[bucket(k − q)][h]",
                    "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer, 2019"},
        .defaults = {32, 128}, .refuse = t5Numbers,
@@ -53,7 +54,7 @@ std::vector<Entry> scoreEntries() {
        .captures = [](const Numbers &n, Types of) {
          return std::vector{each("buckets", of.exact, {std::to_string(int(n[0])), "H"}, "a bias for each bucket and head", normal)};
        },
-       .largestScore = plus("buckets")},
+       .scoreBound = plus("buckets")},
       {.variant = {"relative", "a learned bias for each head and distance up to 64 either way; relative(radius) for others", "s = s + table[h][min(max(k − q, −64), 64) + 64]",
                    "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows, 2021"},
        .defaults = {64}, .refuse = radius,
@@ -61,11 +62,11 @@ std::vector<Entry> scoreEntries() {
        .captures = [](const Numbers &n, Types of) {
          return std::vector{each("distances", of.exact, {"H", std::to_string(2 * int(n[0]) + 1)}, "a bias for each head and distance", normal)};
        },
-       .largestScore = plus("distances")},
+       .scoreBound = plus("distances")},
       {.variant = {"bias", "a bias for each score", "s = s + bias[b][h][q][k]", "Highly accurate protein structure prediction with AlphaFold, 2021"},
        .apply = [](Making &m, const Numbers &) { m.attention.score(denseBias(m.capture("bias", m.type, 4))); },
        .captures = [](const Numbers &, Types of) { return std::vector{each("bias", of.type, {"B", "H", "Sq", "Skv"}, "a bias for each score", normal)}; },
-       .largestScore = plus("bias")},
+       .scoreBound = plus("bias")},
       {.variant = {"graphormer", "a bias for each head by the distance of two nodes in a graph, up to 7", "s = s + table[h][hops[q][k]]",
                    "Do Transformers Really Perform Bad for Graph Representation?, 2021"},
        .apply =
@@ -77,7 +78,7 @@ std::vector<Entry> scoreEntries() {
          return std::vector{each("hops", Type::i32, {"Sq", "Skv"}, "hops between two nodes, up to 7", [](Random &r) { return double(whole(r, 0, 7)); }),
                             each("hop_bias", of.exact, {"H", "8"}, "a bias for each head and number of hops", normal)};
        },
-       .largestScore = plus("hop_bias")},
+       .scoreBound = plus("hop_bias")},
       {.variant = {"kerple", "a bias that grows with the logarithm of the distance", "s = s − r1[h] · log(1 + r2[h] · |q − k|)",
                    "KERPLE: Kernelized Relative Positional Embedding for Length Extrapolation, 2022"},
        .apply = [](Making &m, const Numbers &) { m.attention.score(kerple(m.capture("strengths", m.exact, 1), m.capture("rates", m.exact, 1))); },
@@ -85,8 +86,8 @@ std::vector<Entry> scoreEntries() {
          return std::vector{each("strengths", of.exact, {"H"}, "a factor for each head", [](Random &r) { return uniform(r, 0.1, 1); }),
                             each("rates", of.exact, {"H"}, "a rate for each head", [](Random &r) { return uniform(r, 0.01, 1); })};
        },
-       .largestScore = [](const Numbers &, const VariantShape &s, const Tensors &t, double size) {
-         return size + largest(t.at("strengths")) * std::log1p(largest(t.at("rates")) * double(s.sq + s.skv));
+       .scoreBound = [](const VariantShape &s, const Tensors &t) {
+         return Bound{1, largest(t.at("strengths")) * std::log1p(largest(t.at("rates")) * double(s.sq + s.skv))};
        }},
       {.variant = {"forgetting", "what lies between query and key is forgotten by gates", "s = s + c[b][h][q] − c[b][h][k], c = Σ log f",
                    "Forgetting Transformer: Softmax Attention with a Forget Gate, 2025"},
@@ -95,7 +96,7 @@ std::vector<Entry> scoreEntries() {
          return std::vector{byPlace("query_gates", of.exact, {"B", "H", "Sq"}, "sums of logarithms of gates up to a query", logarithmsUpTo),
                             byPlace("key_gates", of.exact, {"B", "H", "Skv"}, "sums of logarithms of gates up to a key", logarithmsUpTo)};
        },
-       .largestScore = [](const Numbers &, const VariantShape &, const Tensors &t, double size) { return size + largest(t.at("query_gates")) + largest(t.at("key_gates")); }}};
+       .scoreBound = [](const VariantShape &, const Tensors &t) { return Bound{1, largest(t.at("query_gates")) + largest(t.at("key_gates"))}; }}};
 }
 
 } // namespace tw::detail

@@ -8,6 +8,7 @@ namespace tw::detail {
 namespace {
 
 using Tensors = VariantFacts::Tensors;
+using Bound = VariantFacts::ScoreBound;
 
 /// o / Skv
 void byKeys(Making &m) {
@@ -32,7 +33,7 @@ std::vector<Entry> weightEntries() {
              m.normalise("sigmoid", Sigmoid());
            },
        .isMean = false, .isSoftmax = false, .hasLse = false,
-       .largestScore = [](const Numbers &, const VariantShape &s, const Tensors &, double size) { return size + std::log(double(std::max<std::int64_t>(s.skv, 1))); }},
+       .scoreBound = [](const VariantShape &s, const Tensors &) { return Bound{1, std::log(double(std::max<std::int64_t>(s.skv, 1)))}; }},
       {.variant = {"relu2", "squares of positive scores", "w = max(s, 0)² / Skv", "Replacing softmax with ReLU in Vision Transformers, 2023"},
        .apply =
            [](Making &m, const Numbers &) {
@@ -63,7 +64,7 @@ std::vector<Entry> weightEntries() {
        },
        .isMean = false, .isSoftmax = false, .hasLse = false,
        // A decay is computed to within the rounding of a logarithm times the distance; where that is large the weight is not.
-       .largestScore = [](const Numbers &, const VariantShape &, const Tensors &, double size) { return size + 16; },
+       .scoreBound = [](const VariantShape &, const Tensors &) { return Bound{1, 16}; },
        .slope = [](const Tensors &t, const VariantShape &s, double) { return std::min(1 / std::max(1 - largest(t.at("decays")), 1e-9), double(s.skv)); }},
       {.variant = {"dropout", "a tenth of the weights are dropped, by a seed; dropout(p) for another part", "w = w · (random(seed, b, h, q, k) ≥ p) / (1 − p)",
                    "Dropout: A Simple Way to Prevent Neural Networks from Overfitting, 2014"},
@@ -91,7 +92,7 @@ std::vector<Entry> weightEntries() {
                             each("lambdas", of.exact, {"H"}, "a factor for each head", [](Random &r) { return uniform(r, 0.2, 0.8); })};
        },
        // Both softmaxes are off by as much as scores of the larger kind: Q2 and K2 are as large as Q and K.
-       .largestScore = [](const Numbers &, const VariantShape &, const Tensors &, double size) { return 1.5 * size; },
+       .scoreBound = [](const VariantShape &, const Tensors &) { return Bound{1.5, 0}; },
        .scale = [](const Numbers &, const Tensors &t) { return 1 + largest(t.at("lambdas")); }}};
 }
 

@@ -1,10 +1,11 @@
 #include "Check.h"
 #include "Output.h"
-#include "tilewright/dsl/Gallery.h"
 #include "tilewright/kernel/Elements.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
+#include <set>
 
 namespace tw::cli {
 namespace {
@@ -16,6 +17,21 @@ double unitRoundoff(Type type) {
   case Type::f64: return 0x1p-53;
   default: return 0x1p-24;
   }
+}
+
+/// Whether random numbers have a part in the value: they stand on coordinates.
+bool drawsRandom(const Tile &tile) {
+  std::set<const Node *> seen;
+  std::function<bool(const Tile &)> draws = [&](const Tile &value) {
+    const Node &node = value.node();
+    if (!seen.insert(&node).second)
+      return false;
+    if (node.op == Op::random)
+      return true;
+    auto any = [&](const std::vector<Tile> &tiles) { return std::any_of(tiles.begin(), tiles.end(), draws); };
+    return any(node.operands) || (node.fold && (any(node.fold->starts) || any(node.fold->yields)));
+  };
+  return draws(tile);
 }
 
 /// Elements [from, from + count) of the array's dimension `dimension`, all of the others.
@@ -33,30 +49,47 @@ Array slice(const Array &array, std::size_t dimension, std::int64_t from, std::i
   return out;
 }
 
-/// Whether heads may be evaluated one by one: every tensor but Q, K and V is one number a head.
+/// Whether heads may be evaluated one by one: nothing but tensors tells one head from another.
 bool isByHead(const Problem &problem) {
-  return std::all_of(problem.inputs.tensors.begin(), problem.inputs.tensors.end(), [](const auto &entry) {
-    return entry.first == "Q" || entry.first == "K" || entry.first == "V" || entry.first == "slopes";
-  });
+  bool drawsNumbers = false;
+  for (const Store &store : problem.program.stores)
+    drawsNumbers |= drawsRandom(store.value);
+  return !drawsNumbers;
+}
+
+/// What of tensor `name` some heads of queries see that share a head of keys.
+Array headsOf(const Problem &problem, const std::string &name, const std::vector<std::string> &shape, std::int64_t b, std::int64_t head, std::int64_t count) {
+  Array array = problem.inputs.tensors.at(name);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == "B")
+      array = slice(array, d, b, 1);
+    if (shape[d] == "H")
+      array = slice(array, d, head, count);
+    if (shape[d] == "Hkv")
+      array = slice(array, d, head / (problem.shape.h / problem.shape.hkv), 1);
+  }
+  return array;
+}
+
+std::map<std::string, Array> capturesOf(const Problem &problem, std::int64_t b, std::int64_t head, std::int64_t count) {
+  std::map<std::string, Array> captures;
+  for (const Capture &capture : problem.facts.captures)
+    captures[capture.name] = headsOf(problem, capture.name, capture.shape, b, head, count);
+  return captures;
 }
 
 /// The inputs of `count` heads of queries that share a head of keys.
 Evaluation part(const Problem &problem, std::int64_t b, std::int64_t head, std::int64_t count) {
-  Evaluation inputs = {{}, problem.inputs.scalars};
-  const std::int64_t keyHead = head / (problem.shape.h / problem.shape.hkv);
-  for (const auto &[name, array] : problem.inputs.tensors)
-    if (name == "slopes")
-      inputs.tensors[name] = slice(array, 0, head, count);
-    else {
-      Array batch = slice(array, 0, b, 1);
-      inputs.tensors[name] = name == "Q" ? slice(batch, 1, head, count) : slice(batch, 1, keyHead, 1);
-    }
+  Evaluation inputs = {capturesOf(problem, b, head, count), problem.inputs.scalars};
+  inputs.tensors["Q"] = headsOf(problem, "Q", {"B", "H", "Sq", "D"}, b, head, count);
+  for (const char *name : {"K", "V"})
+    inputs.tensors[name] = headsOf(problem, name, {"B", "Hkv", "Skv", "D"}, b, head, count);
   return inputs;
 }
 
 /// O and lse by a kernel for the CPU in float64: as far from the GPU's as a compiled kernel can be, and much quicker than evaluate().
 std::map<std::string, Array> compiledOracle(const Problem &problem) {
-  Problem exact{problem.variant, makeVariant(problem.variant, {.type = Type::f64, .lse = true}), Type::f64, problem.shape, problem.inputs};
+  Problem exact{problem.variant, makeVariant(problem.variant, {.type = Type::f64, .lse = true}), Type::f64, problem.shape, problem.inputs, problem.facts};
   BuildOptions options;
   options.extents = {{"d", problem.shape.d}, {"e", problem.shape.dv}};
   const Kernel kernel = build(exact.program, options);
@@ -95,9 +128,19 @@ void merge(Comparison &whole, const Comparison &part) {
 /// What the tolerance of an element is made of.
 struct Bounds {
   std::vector<double> score;      // [b, h, q]: absolute error of a score, as a bound on the relative one of exp(score)
-  std::vector<double> value;      // [b, hkv, e]: the largest finite |V|
+  std::vector<double> value;      // [b, hkv, e]: the largest finite |V|, times what an output is of a mean
+  std::vector<double> slope;      // [b, h, q]: where outputs are no means, how the weights of a row move together with its scores
+  Array magnitudes;               // where outputs are no means, Σ |weight · V|
   double sum = 0;                 // relative error of a sum over the keys
 };
+
+/// Outputs were all terms of their sums positive.
+Array magnitudesOf(const Problem &problem) {
+  Evaluation inputs = problem.inputs;
+  for (double &v : inputs.tensors.at("V").data)
+    v = std::abs(v);
+  return evaluate(makeVariant(problem.variant, {.type = problem.type, .lse = false, .magnitudes = true}), inputs).at("O");
+}
 
 /// The largest finite Euclidean norm of rows [first, first + count) of length `length`.
 double largestNorm(const std::vector<double> &data, std::int64_t first, std::int64_t count, std::int64_t length) {
@@ -120,23 +163,28 @@ Bounds boundsOf(const Problem &problem) {
   Bounds bounds;
   bounds.sum = 4 * std::sqrt(double(std::max<std::int64_t>(s.skv, 1))) * u + 8 * u;
   const std::int64_t group = s.hkv ? s.h / s.hkv : 0;
+  const VariantShape shape = variantShape(s);
+  const double scale = problem.facts.scale(inputs);
   for (std::int64_t b = 0; b < s.b; ++b)
     for (std::int64_t h = 0; h < s.h; ++h) {
       const double key = largestNorm(k, (b * s.hkv + h / group) * s.skv, s.skv, s.d);
-      auto slopes = inputs.find("slopes");
-      const double bias = slopes == inputs.end() ? 0 : std::abs(slopes->second.data[std::size_t(h)]) * double(s.sq + s.skv);
+      const auto captures = capturesOf(problem, b, h, 1);
+      const auto [factor, bias] = problem.facts.scoreBound(shape, captures);
       for (std::int64_t row = 0; row < s.sq; ++row) {
-        const double size = largestNorm(q, (b * s.h + h) * s.sq + row, 1, s.d) * key / std::sqrt(double(s.d));
-        bounds.score.push_back((4 * std::sqrt(double(s.d)) + 16) * u * (size + bias + 1));
+        const double size = largestNorm(q, (b * s.h + h) * s.sq + row, 1, s.d) * key / std::sqrt(double(s.d)), most = factor * size + bias;
+        bounds.score.push_back((4 * std::sqrt(double(s.d)) + 16) * u * (most + 1));
+        bounds.slope.push_back(problem.facts.isMean ? 0 : problem.facts.slope(shape, captures, most));
       }
     }
+  if (!problem.facts.isMean)
+    bounds.magnitudes = magnitudesOf(problem);
   for (std::int64_t head = 0; head < s.b * s.hkv; ++head)
     for (std::int64_t e = 0; e < s.dv; ++e) {
       double largest = 0;
       for (std::int64_t key = 0; key < s.skv; ++key)
         if (double size = std::abs(v[std::size_t((head * s.skv + key) * s.dv + e)]); std::isfinite(size))
           largest = std::max(largest, size);
-      bounds.value.push_back(largest);
+      bounds.value.push_back(largest * scale);
     }
   return bounds;
 }
@@ -160,11 +208,16 @@ struct Tolerance {
 
 Tolerance toleranceOf(const Problem &problem, const Bounds &bounds, const std::string &tensor, const std::vector<std::int64_t> &index, double expected) {
   const Shape &s = problem.shape;
-  const double weights = 2 * bounds.score[std::size_t((index[0] * s.h + index[1]) * s.sq + index[2])];
+  const auto row = std::size_t((index[0] * s.h + index[1]) * s.sq + index[2]);
+  const double weights = 2 * bounds.score[row];
   if (tensor == "lse")
     return {weights + bounds.sum + 2 * unitRoundoff(problem.type == Type::f64 ? Type::f64 : Type::f32) * std::abs(expected), false};
   const double u = unitRoundoff(problem.type), value = bounds.value[std::size_t((index[0] * s.hkv + index[1] / (s.h / s.hkv)) * s.dv + index[3])];
   const double part = weights + bounds.sum + (problem.type == Type::f64 ? 0 : u);
+  if (!problem.facts.isMean) {
+    const double magnitude = bounds.magnitudes.data[row * std::size_t(s.dv) + std::size_t(index[3])];
+    return {u * std::abs(expected) + magnitude * part + value * bounds.slope[row] * bounds.score[row] + (problem.type == Type::f16 ? 0x1p-25 : 0), false};
+  }
   return {u * std::abs(expected) + value * std::min(part, largestPart) + (problem.type == Type::f16 ? 0x1p-25 : 0), part > largestPart};
 }
 
@@ -217,7 +270,7 @@ Verdict checkWithin(const Problem &problem, const std::map<std::string, Array> &
     // The first, the last, and others evenly between them.
     const std::int64_t pair = count == 1 ? verdict.pairs - 1 : i * (verdict.pairs - 1) / (count - 1), b = pair / s.h, h = pair % s.h;
     verdict.heads.emplace_back(b, h);
-    const Problem one{problem.variant, problem.program, problem.type, {1, 1, 1, s.sq, s.skv, s.d, s.dv}, part(problem, b, h, 1)};
+    const Problem one{problem.variant, problem.program, problem.type, {1, 1, 1, s.sq, s.skv, s.d, s.dv}, part(problem, b, h, 1), problem.facts};
     for (const auto &[name, expected] : compiledOracle(one))
       merge(wholes[name], compare(one, name, slice(slice(outputs.at(name), 0, b, 1), 1, h, 1), expected, {b, h}));
     progress.show(double(i + 1) / double(count));

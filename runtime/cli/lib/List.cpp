@@ -10,17 +10,49 @@
 namespace tw::cli {
 namespace {
 
+/// `[H, 129]`
+std::string shapeText(const Capture &capture) { return fmt::format("[{}]", fmt::join(capture.shape, ", ")); }
+
+Json toJson(const Variant &variant) {
+  Json captures = Json::array();
+  for (const Capture &capture : variant.captures)
+    captures.push_back({{"name", capture.name}, {"type", name(capture.type)}, {"shape", capture.shape}, {"meaning", capture.meaning}});
+  return {{"name", variant.name}, {"summary", variant.summary}, {"formula", variant.formula}, {"paper", variant.paper}, {"captures", captures}};
+}
+
 int listVariants(bool json) {
-  Json list = Json::array();
-  for (const Variant &variant : gallery()) {
-    list.push_back({{"name", variant.name}, {"summary", variant.summary}, {"formula", variant.formula}});
-    if (!json)
-      printText(fmt::format("{:<9} {}\n          {}\n", variant.name, variant.summary, variant.formula));
-  }
-  if (json)
+  if (json) {
+    Json list = Json::array();
+    for (const Variant &variant : gallery())
+      list.push_back(toJson(variant));
     printJson(list);
-  else
-    printText("\nVariants combine by +, in the order written: causal+alibi, softcap(30)+window(255,0).\n");
+    return right;
+  }
+  for (const Variant &variant : gallery()) {
+    std::string reads;
+    for (const Capture &capture : variant.captures)
+      reads += fmt::format("{}{} {}", reads.empty() ? "" : ", ", capture.name, shapeText(capture));
+    printText(fmt::format("{:<12} {}\n             {}\n", variant.name, variant.summary, variant.formula) + (reads.empty() ? "" : fmt::format("             reads {}\n", reads)));
+  }
+  printText("\nVariants combine by +, in the order written: causal+alibi, softcap(30)+window(255,0).\n");
+  return right;
+}
+
+/// docs/gallery.md, which a test holds to this.
+int listAsMarkdown() {
+  std::string page = "# The gallery\n\n"
+                     "Every variant that `makeVariant` and the command line know by name; `tilewright list --markdown` writes this page. Names combine by `+`, in the order written; what stands in\n"
+                     "parentheses after a name are numbers. `s` is a score, `w` a weight, `o` an output; `q` and `k` are coordinates where they are compared, vectors in `q·k`; `q′ = q + Skv − Sq`.\n"
+                     "Beside Q, K and V a variant reads the tensors that it names; types are those of a variant in bf16, and f32 is f64 beside f64; a length that is divided is rounded up. `tilewright run NAME --shape …` makes numbers\n"
+                     "for them, `--capture` reads them from files.\n";
+  for (const Variant &variant : gallery()) {
+    page += fmt::format("\n## {}\n\n{}: `{}`\n({})\n", variant.name, variant.summary, variant.formula, variant.paper);
+    if (!variant.captures.empty())
+      page += "\n| reads | | |\n| --- | --- | --- |\n";
+    for (const Capture &capture : variant.captures)
+      page += fmt::format("| `{}` | {} {} | {} |\n", capture.name, name(capture.type), shapeText(capture), capture.meaning);
+  }
+  printText(page);
   return right;
 }
 
@@ -43,11 +75,12 @@ int listTargets(bool json) {
 } // namespace
 
 Command list(CLI::App &program) {
-  auto json = std::make_shared<bool>(false), wantTargets = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false), wantTargets = std::make_shared<bool>(false), markdown = std::make_shared<bool>(false);
   CLI::App *app = program.add_subcommand("list", "List the variants of the gallery, or the known targets");
   app->add_flag("--targets", *wantTargets, "the processors that schedules can be fitted to, with their facts, and whether there is code for them");
-  app->add_flag("--json", *json, "as JSON");
-  return {app, [json, wantTargets] { return *wantTargets ? listTargets(*json) : listVariants(*json); }};
+  CLI::Option *asJson = app->add_flag("--json", *json, "as JSON");
+  app->add_flag("--markdown", *markdown, "the variants as docs/gallery.md has them")->excludes(asJson);
+  return {app, [=] { return *wantTargets ? listTargets(*json) : *markdown ? listAsMarkdown() : listVariants(*json); }};
 }
 
 } // namespace tw::cli

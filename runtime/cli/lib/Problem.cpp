@@ -1,6 +1,5 @@
 #include "Problem.h"
 #include "Npy.h"
-#include "tilewright/dsl/Gallery.h"
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/Nearest.h"
 #include <algorithm>
@@ -40,11 +39,11 @@ private:
   std::mt19937_64 generator;
 };
 
-Array slopes(std::int64_t heads, Type type) {
-  Array array{{heads}, {}};
-  for (std::int64_t h = 0; h < heads; ++h)
-    array.data.push_back(rounded(std::exp2(-8.0 * double(h + 1) / double(heads)), type));
-  return array;
+/// A generator for one tensor: what others are made of does not change it.
+std::mt19937_64 generatorFor(const std::string &tensor, std::uint64_t seed) {
+  for (unsigned char c : tensor)
+    seed = (seed ^ c) * 0x100000001b3;
+  return std::mt19937_64(seed);
 }
 
 /// The type that numbers of an .npy type are without conversion.
@@ -67,23 +66,32 @@ Array numbers(const NpyArray &file, Type type, const std::string &path) {
 }
 
 /// Refuses files that disagree about a length, by the options that named them.
-void checkAgreement(const std::map<std::string, Array> &tensors, const Files &files) {
+void checkAgreement(const std::map<std::string, Array> &tensors, const std::vector<Capture> &captures, const Files &files) {
   struct Place {
-    const char *tensor;
+    std::string tensor;
     std::size_t dimension;
   };
-  static const std::vector<std::pair<const char *, std::vector<Place>>> axes = {
-      {"b", {{"Q", 0}, {"K", 0}, {"V", 0}}}, {"hkv", {{"K", 1}, {"V", 1}}}, {"k", {{"K", 2}, {"V", 2}}}, {"d", {{"Q", 3}, {"K", 3}}}, {"h", {{"Q", 1}, {"slopes", 0}}}};
+  struct Axis {
+    const char *name, *length;   // in the program, and in the shape of a capture
+    std::vector<Place> places;
+  };
+  std::vector<Axis> axes = {{"b", "B", {{"Q", 0}, {"K", 0}, {"V", 0}}}, {"hkv", "Hkv", {{"K", 1}, {"V", 1}}}, {"k", "Skv", {{"K", 2}, {"V", 2}}}, {"d", "D", {{"Q", 3}, {"K", 3}}},
+                            {"h", "H", {{"Q", 1}}}, {"q", "Sq", {{"Q", 2}}}, {"e", "Dv", {{"V", 3}}}};
+  for (Axis &axis : axes)
+    for (const Capture &capture : captures)
+      for (std::size_t d = 0; d < capture.shape.size(); ++d)
+        if (capture.shape[d] == axis.length)
+          axis.places.push_back({capture.name, d});
   auto option = [&](const std::string &tensor) {
     return tensor == "Q" ? "--q " + files.q : tensor == "K" ? "--k " + files.k : tensor == "V" ? "--v " + files.v : fmt::format("--capture {}={}", tensor, files.captures.at(tensor));
   };
-  for (const auto &[axis, places] : axes)
-    for (const Place &other : places)
+  for (const Axis &axis : axes)
+    for (const Place &other : axis.places)
       if (auto found = tensors.find(other.tensor); found != tensors.end()) {
-        const Place &first = places.front();
+        const Place &first = axis.places.front();
         const std::int64_t length = tensors.at(first.tensor).shape[first.dimension], otherLength = found->second.shape[other.dimension];
         if (length != otherLength)
-          throw std::invalid_argument(fmt::format("axis '{}' is {} long along dimension {} of {} and {} along dimension {} of {}; they must agree", axis, length, first.dimension,
+          throw std::invalid_argument(fmt::format("axis '{}' is {} long along dimension {} of {} and {} along dimension {} of {}; they must agree", axis.name, length, first.dimension,
                                                   option(first.tensor), otherLength, other.dimension, option(other.tensor)));
       }
 }
@@ -102,23 +110,26 @@ std::vector<std::int64_t> shapeOf(const Shape &s, const std::string &name) {
   return {s.b, s.h, s.sq};
 }
 
+VariantShape variantShape(const Shape &s) { return {s.b, s.h, s.hkv, s.sq, s.skv, s.d, s.dv}; }
+
 Problem randomProblem(const std::string &variant, Type type, const Shape &shape, std::uint64_t seed) {
-  Problem problem{variant, makeVariant(variant, {.type = type, .lse = true}), type, shape, {}};
+  Problem problem{variant, makeVariant(variant, {.type = type, .lse = true}), type, shape, {}, factsOf(variant, type)};
   Normal normal(seed);
   for (const auto &tensor : tensorsOf(problem.program)) {
-    if (isStored(problem.program, tensor->name))
-      continue;
-    if (tensor->name == "slopes") {
-      problem.inputs.tensors["slopes"] = slopes(shape.h, tensor->type);
-      continue;
-    }
     if (tensor->name != "Q" && tensor->name != "K" && tensor->name != "V")
-      throw std::invalid_argument(fmt::format("variant '{}' reads tensor '{}', of which no random values are known; run it on files, with --capture {}=FILE", variant, tensor->name, tensor->name));
+      continue;
     Array array{shapeOf(shape, tensor->name), {}};
     array.data.resize(points(array.shape));
     for (double &value : array.data)
       value = rounded(normal(), type);
     problem.inputs.tensors[tensor->name] = std::move(array);
+  }
+  for (const Capture &capture : problem.facts.captures) {
+    std::mt19937_64 generator = generatorFor(capture.name, seed);
+    Array array = capture.make(variantShape(shape), generator);
+    for (double &value : array.data)
+      value = rounded(value, capture.type);
+    problem.inputs.tensors[capture.name] = std::move(array);
   }
   return problem;
 }
@@ -136,7 +147,7 @@ Problem filedProblem(const std::string &variant, std::optional<Type> type, const
     if (!isFloat(*type))
       throw std::invalid_argument(fmt::format("{} holds {}, no float; say what it is to be: --dtype f16, bf16, f32 or f64", files.q, q.type));
   }
-  Problem problem{variant, makeVariant(variant, {.type = *type, .lse = true}), *type, {}, {}};
+  Problem problem{variant, makeVariant(variant, {.type = *type, .lse = true}), *type, {}, {}, factsOf(variant, *type)};
   std::vector<std::string> captures;
   for (const auto &tensor : tensorsOf(problem.program)) {
     if (isStored(problem.program, tensor->name))
@@ -155,7 +166,7 @@ Problem filedProblem(const std::string &variant, std::optional<Type> type, const
     if (std::find(captures.begin(), captures.end(), name) == captures.end())
       throw std::invalid_argument(fmt::format("--capture {}={}: variant '{}' reads no tensor of that name{}; {}", name, path, variant, suggestion(name, captures),
                                               captures.empty() ? "it reads Q, K and V only" : fmt::format("besides Q, K, V it reads {}", fmt::join(captures, ", "))));
-  checkAgreement(problem.inputs.tensors, files);
+  checkAgreement(problem.inputs.tensors, problem.facts.captures, files);
   const auto &qs = problem.inputs.tensors["Q"].shape, &ks = problem.inputs.tensors["K"].shape, &vs = problem.inputs.tensors["V"].shape;
   problem.shape = {qs[0], qs[1], ks[1], qs[2], ks[2], qs[3], vs[3]};
   return problem;
@@ -189,7 +200,16 @@ Memory::Memory(const Problem &problem) {
       std::memset(memory.get(), 0xff, size);   // NaN in every float type: what is not written shows
     given.tensors[tensor->name] = {memory.get(), tensor->type, shape, {}};
   }
+  for (const Store &store : problem.program.stores)
+    stored.push_back(store.tensor.name());
   given.scalars = problem.inputs.scalars;
+}
+
+std::map<std::string, Array> Memory::outputs() const {
+  std::map<std::string, Array> arrays;
+  for (const std::string &tensor : stored)
+    arrays[tensor] = read(tensor);
+  return arrays;
 }
 
 std::size_t Memory::bytesOf(const std::string &tensor) const {

@@ -1,7 +1,7 @@
 // What `run` runs: a variant, and its inputs as numbers.
 #pragma once
 #include "Options.h"
-#include "tilewright/dsl/Evaluate.h"
+#include "tilewright/dsl/Gallery.h"
 #include "tilewright/kernel/Kernel.h"
 #include <map>
 #include <memory>
@@ -17,9 +17,13 @@ struct Problem {
   Type type = Type::bf16;
   Shape shape;
   Evaluation inputs;
+  VariantFacts facts = {};
 };
 
-/// Normal numbers of mean 0 and deviation 1 by `seed`, rounded to the types; slopes are 2^(−8(h+1)/H).
+/// The shape as the gallery takes it.
+[[nodiscard]] VariantShape variantShape(const Shape &shape);
+
+/// Normal numbers of mean 0 and deviation 1 by `seed` for Q, K and V, and what the gallery makes for other tensors; rounded to the types.
 [[nodiscard]] Problem randomProblem(const std::string &variant, Type type, const Shape &shape, std::uint64_t seed);
 
 /// Files for Q, K, V and other tensors by name. Values are converted to `type`, or, without one, must be of the type of Q.
@@ -43,10 +47,11 @@ public:
   [[nodiscard]] std::size_t bytesOf(const std::string &tensor) const;
   /// A stored tensor as numbers.
   [[nodiscard]] Array read(const std::string &tensor) const;
-  /// O and lse.
-  [[nodiscard]] std::map<std::string, Array> outputs() const { return {{"O", read("O")}, {"lse", read("lse")}}; }
+  /// What the program stores.
+  [[nodiscard]] std::map<std::string, Array> outputs() const;
 
 private:
+  std::vector<std::string> stored;
   std::map<std::string, std::unique_ptr<std::byte[]>> bytes;
   Arguments given;
 };

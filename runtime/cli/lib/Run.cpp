@@ -127,6 +127,8 @@ int runVariant(const RunOptions &options) {
   checkTogether(options);
   checkOutputs(options);
   const Problem problem = problemOf(options);
+  if (!options.lse.empty() && !problem.facts.hasLse)
+    throw std::invalid_argument(fmt::format("--lse {}: variant '{}' has no log-sum-exp; leave it out", options.lse, problem.variant));
   const Report report = runOn(problem, options);
   const Verdict verdict = !options.check ? Verdict() : options.on == "gpu" ? checkWithin(problem, report.outputs, usualBudget) : checkAll(problem, report.outputs);
   std::vector<FileContent> files;
@@ -157,7 +159,7 @@ Command run(CLI::App &program) {
       ->type_name("WHERE");
   app->add_option("--target", options->target, "with --on gpu or simulator: what to build for; h200 in the simulator, and on a GPU what it is, if left out")->type_name("NAME");
   app->add_flag("--check", options->check, "compare O and lse with float64 on the same inputs; exit status 1 if an element is further off than rounding explains; with --on gpu, of large shapes a sample of heads");
-  app->add_option("--seed", options->seed, "of the random inputs, from 0, 1 if left out: normal numbers; alibi's slopes are 2^(-8(h+1)/H)")->type_name("N");
+  app->add_option("--seed", options->seed, "of the random inputs, from 0, 1 if left out: normal numbers for Q, K and V; `tilewright list` says what a variant reads besides")->type_name("N");
   app->add_option("--repeat", options->repeat, "how often to run; the time is the median, 3 runs if left out; on a GPU each is as many launches, queued together, as take 20 ms")->type_name("N");
   app->add_option("--nan-keys", options->nanKeys, "make K and V NaN at these keys (negative: from the end), to see that masked ones spoil nothing")->type_name("N,...");
   app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=32 k=64 d=128 e=128'")->type_name("TEXT");

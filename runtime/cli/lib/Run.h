@@ -78,7 +78,10 @@ struct Report {
 /// build(), with what the report says of it.
 [[nodiscard]] Kernel buildFor(Report &report, const Program &program, const BuildOptions &options);
 
-/// The arguments with inputs that are 0 everywhere: one row of zeros, at `zeros`, stands for all.
+/// Whether launches on zeroInputs tell how many pairs a variant keeps.
+[[nodiscard]] bool canCountPairs(const Problem &problem);
+
+/// The arguments with float inputs that are 0 everywhere: one row of zeros, at `zeros`, stands for all. Tables of integers stay.
 [[nodiscard]] Arguments zeroInputs(Arguments arguments, void *zeros);
 inline constexpr std::size_t bytesOfZeros = 256 * 8;   // of the longest row
 

@@ -71,7 +71,7 @@ std::string timeLine(const Problem &problem, const Report &report, const RunOpti
   std::string text = report.gpu.empty() ? fmt::format("time      {:.3f} ms (median of {}) on {}", report.seconds * 1e3, repeat, plural(report.threads, "thread"))
                                         : fmt::format("time      {:.4f} ms (median of {} times {}) on GPU 0, {}", report.seconds * 1e3, repeat, report.launchesTimedTogether, report.gpu);
   if (!report.keptPairs)
-    return text + "; no GFLOP/s: with all scores 0 the kernel's lse is no number, so the pairs that the mask keeps cannot be counted\n";
+    return text + "; no GFLOP/s: no lse with all scores 0 tells how many pairs the mask keeps\n";
   const double rate = gflops(problem, report);
   return text + fmt::format(", {}: 2 D + 2 Dv operations for each of {:.0f} pairs of query and key that the mask keeps\n",
                             report.gpu.empty() ? fmt::format("{:.1f} GFLOP/s", rate) : fmt::format("{:.1f} TFLOP/s", rate * 1e-3), *report.keptPairs);

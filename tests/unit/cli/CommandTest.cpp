@@ -1,6 +1,7 @@
 // What the commands print when all is well.
 #include "Ran.h"
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace tw::tests;
@@ -17,6 +18,23 @@ TEST_CASE("help and version") {
     CHECK(r.err.empty());
   }
   CHECK(ran("").status == 2);
+}
+
+TEST_CASE("docs/gallery.md is what list --markdown writes") {
+  std::ifstream file(TILEWRIGHT_GALLERY);
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  CHECK(page == ran("list --markdown").out);
+}
+
+TEST_CASE("every variant runs from its name and a shape alone") {
+  for (const char *variant : {"temperature", "qknorm", "t5", "bias", "forgetting", "natten2d", "documents", "docprefix", "jagged", "longformer", "bigbird", "graph", "sink", "sigmoid", "relu2", "linear", "retention",
+                              "dropout", "gated", "differential", "documents+causal+sink"}) {
+    const Ran r = ran(std::string("run ") + variant + " --shape 2,2,1,40,50,16 --check --no-cache --repeat 1");
+    INFO(variant << "\n" << r.out << r.err);
+    CHECK(r.status == 0);
+  }
+  const Ran r = ran("run sigmoid --shape 1,1,1,4,4,8 --lse x.npy");
+  CHECK(r.err == "tilewright run: --lse x.npy: variant 'sigmoid' has no log-sum-exp; leave it out\n");
 }
 
 TEST_CASE("list shows the gallery and the targets") {

@@ -20,6 +20,55 @@ TEST_CASE("refused: numbers that make no step") {
   REFUSED_HERE("scaled(nan): the factor must be finite", scaled(NAN));
 }
 
+TEST_CASE("refused: numbers that make no mask or bias") {
+  const Tensor table("table", Type::i32, 1), bias("bias", Type::f32, 3);
+  REFUSED_HERE("dilated(8, 0): each number is 1 or more", dilated(8, 0));
+  REFUSED_HERE("strided(-1): each number is 1 or more", strided(-1));
+  REFUSED_HERE("sinkWindow(0, 5): each number is 1 or more", sinkWindow(0, 5));
+  REFUSED_HERE("neighborhood2d(0, 3, 3): each number is 1 or more", neighborhood2d(0, 3, 3));
+  REFUSED_HERE("blockSparse(): 'table' has 1 dimensions, expected [blocks of queries, blocks of keys], with heads before it, with the batch before those", blockSparse(table, 64, 64));
+  REFUSED_HERE("t5Bias(): 2 buckets up to distance 128; there are at least 4 buckets, and the farthest distance is beyond the 1 that have one each", t5Bias(bias, 2, 128, true));
+  REFUSED_HERE("t5Bias(): 32 buckets up to distance 8; there are at least 4 buckets, and the farthest distance is beyond the 8 that have one each", t5Bias(bias, 32, 8, true));
+  REFUSED_HERE("relativeBias(): a radius of -1; it is 0 or more", relativeBias(bias, -1));
+  REFUSED_HERE("denseBias(): 'hqx' names no axes; write one of b, h, q and k for each dimension of the bias", denseBias(bias, "hqx"));
+  REFUSED_HERE("denseBias(): 'bias' has 3 dimensions and 'qk' names 2 axes; name one for each", denseBias(bias, "qk"));
+  REFUSED_HERE("dropout(1): a probability is 0 or more and less than 1", dropout(scalar("seed", Type::i64), 1));
+}
+
+TEST_CASE("refused: a log-sum-exp that the normaliser does not have") {
+  Attention a = attention();
+  a.normalise(Sigmoid()); const unsigned chosen = __LINE__;
+  a.lse(Tensor("lse", Type::f32, 3)); const unsigned line = __LINE__;
+  auto refusal = tests::refusal([&] { return a.program(); });
+  REQUIRE(refusal);
+  CHECK(refusal->message == "the normaliser has no log-sum-exp; leave lse() out, or give the normaliser a function logSumExp");
+  CHECK(refusal->where.line == line);
+  REQUIRE(refusal->notes.size() == 1);
+  CHECK(refusal->notes[0].text == "the normaliser is chosen here");
+  CHECK(refusal->notes[0].where.line == chosen);
+}
+
+TEST_CASE("refused: steps of weights and outputs that return something else") {
+  Attention a = attention();
+  a.weights([](Tile, const At &at) { return cast(at.key, Type::f32); }); const unsigned line = __LINE__;
+  auto refusal = tests::refusal([&] { return a.program(); });
+  REQUIRE(refusal);
+  CHECK(refusal->message == "the step 'weights' makes f32[k] of the weight f32[b, h, q, k]; a step returns a weight of the same type and axes");
+  CHECK(refusal->where.line == line);
+  Attention b = attention();
+  b.output([](Tile output, const AtOutput &) { return output < 0; }); const unsigned second = __LINE__;
+  refusal = tests::refusal([&] { return b.program(); });
+  REQUIRE(refusal);
+  CHECK(refusal->message == "the step 'output' makes bool[b, h, q, e] of the output f32[b, h, q, e]; a step returns an output of the same type and axes");
+  CHECK(refusal->where.line == second);
+}
+
+TEST_CASE("refused: a branch of another shape") {
+  const Tensor four("T", Type::bf16, 4), three("S", Type::bf16, 3);
+  auto factor = [](const AtOutput &) { return constant(1); };
+  REFUSED_HERE("'S' has 3 dimensions, expected 4: [B, H, Sq, D]", attention().branch(three, four, factor));
+}
+
 TEST_CASE("refused: a library step that does not fit, at the user's line") {
   Attention a = attention();
   a.score(alibi(Tensor("slopes", Type::f32, 2))); const unsigned line = __LINE__;
@@ -64,7 +113,7 @@ TEST_CASE("refused: tensors of the wrong rank or type") {
   const Tensor four("T", Type::bf16, 4), three("S", Type::bf16, 3), integers("I", Type::i32, 4);
   REFUSED_HERE("'S' has 3 dimensions, expected 4: [B, Hkv, Skv, D]", Attention("a", four, three, four, four));
   REFUSED_HERE("'I' is of type i32, expected a float: f16, bf16, f32 or f64", Attention("a", four, four, integers, four));
-  REFUSED("'T' has 4 dimensions, expected 3: [B, H, Sq]", attention().lse(four));
+  REFUSED_HERE("'T' has 4 dimensions, expected 3: [B, H, Sq]", attention().lse(four));
 }
 
 TEST_CASE("without scaled() the scale is 1/sqrt(D), and printing shows it") {
