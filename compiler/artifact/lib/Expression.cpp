@@ -33,6 +33,13 @@ Range remainder(const Interval &a, const Interval &b) {
   return Interval{0, b.high - 1};
 }
 
+/// With a number that has no sign the bits of that number are all that may be left.
+Range bitAnd(const Interval &a, const Interval &b) {
+  if (a.low < 0 && b.low < 0)
+    return {};
+  return Interval{0, a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high)};
+}
+
 Range binary(const std::string &op, const Interval &a, const Interval &b) {
   if (op == "add") return corners(a, b, [](double x, double y) { return x + y; });
   if (op == "sub") return corners(a, b, [](double x, double y) { return x - y; });
@@ -46,6 +53,8 @@ Range binary(const std::string &op, const Interval &a, const Interval &b) {
     return corners(a, b, [&](double x, double y) { return whole ? std::floor(x / y) : x / y; });
   }
   if (op == "mod") return remainder(a, b);
+  if (op == "bit_and") return bitAnd(a, b);
+  if (op == "shift_right") return b.low >= 0 && b.high < 64 ? corners(a, b, [](double x, double y) { return std::floor(std::ldexp(x, -int(y))); }) : Range();
   if (op == "lt") return truth(a.high < b.low, a.low < b.high);
   if (op == "le") return truth(a.high <= b.low, a.low <= b.high);
   if (op == "gt") return truth(a.low > b.high, a.high > b.low);
@@ -65,6 +74,10 @@ Range unary(const std::string &op, const Interval &a) {
     double low = a.low <= 0 && a.high >= 0 ? 0 : std::min(std::fabs(a.low), std::fabs(a.high));
     return Interval{low, std::max(std::fabs(a.low), std::fabs(a.high))};
   }
+  if (op == "floor") return Interval{std::floor(a.low), std::floor(a.high)};
+  if (op == "ceil") return Interval{std::ceil(a.low), std::ceil(a.high)};
+  if (op == "round") return Interval{std::round(a.low), std::round(a.high)};
+  if (op == "trunc") return Interval{std::trunc(a.low), std::trunc(a.high)};
   if (op == "sqrt" && a.low >= 0) return Interval{std::sqrt(a.low), std::sqrt(a.high)};
   return {};
 }

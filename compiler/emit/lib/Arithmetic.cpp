@@ -202,6 +202,11 @@ std::optional<Computed> Writer::special(Operation *op) {
         return prefixed(std::string("(") + scalarType(extend.getType()) + ")" + (extend.getIn().getType().isInteger(32) ? "(u32)" : ""),
                         extend.getIn(), "wide");
       })
+      .Case([&](arith::ShRUIOp shift) -> Result {   // C++ shifts by the sign of the type
+        const bool isLong = shift.getType().isInteger(64);
+        const std::string places = operand(shift.getRhs(), Precedence::product);
+        return computed(fmt::format("({})(({}){} >> {})", scalarType(shift.getType()), isLong ? "u64" : "u32", operand(shift.getLhs(), Precedence::unary), places), Precedence::unary, "shifted");
+      })
       .Case<arith::TruncIOp>([&](auto truncate) -> Result {
         if (truncate.getType().isInteger(1))
           return computed(fmt::format("({} & 1) != 0", operand(truncate.getIn(), Precedence::equality)), Precedence::equality, "bit");
@@ -241,6 +246,11 @@ std::optional<Computed> Writer::write(Operation *op) {
       return std::nullopt;
   if (auto exclusive = dyn_cast<arith::XOrIOp>(op); exclusive && exclusive.getType().isInteger(1) && isTrue(exclusive.getRhs()))
     return prefixed("!", exclusive.getLhs(), "not_so");
+  // What was extended without a sign fills all of 64 bits with a product, which C++ defines for unsigned numbers.
+  if (auto product = dyn_cast<arith::MulIOp>(op); product && product.getType().isInteger(64) && product.getLhs().getDefiningOp<arith::ExtUIOp>()) {
+    const std::string left = operand(product.getLhs(), Precedence::unary), right = operand(product.getRhs(), Precedence::unary);
+    return computed(fmt::format("({})((u64){} * (u64){})", scalarType(product.getType()), left, right), Precedence::unary, "product");
+  }
   if (isa<arith::DivFOp>(op) && ofElement)
     return call(op, {"__fdividef", "quotient"});
   if (const Operator *found = operatorOf(op))

@@ -182,33 +182,54 @@ FailureOr<Value> Distributor::resolveColumn(Value value) {
   return compute(op);
 }
 
-FailureOr<Value> Distributor::loadRow(tile::LoadOp load) {
-  Location loc = load.getLoc();
-  auto memory = load.getMemory().getDefiningOp<device::MemoryOp>();
-  StringRef tensor = memory.getTensor();
+/// The element at these places, i32 or i64, of a tensor in global memory; 0 where one of them is outside.
+Value Distributor::loadAt(Value memory, ArrayRef<Value> indices, Type type, Location loc) {
+  StringRef tensor = memory.getDefiningOp<device::MemoryOp>().getTensor();
   Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  auto wide = [&](Value index) -> Value { return index.getType().isInteger(64) ? index : arith::ExtSIOp::create(b, loc, b.getI64Type(), index).getResult(); };
+  for (auto [m, index] : llvm::enumerate(indices)) {
+    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide(index), parameters.stride(tensor, int64_t(m))));
+    Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(index.getType(), 0)), length = parameters.length(tensor, int64_t(m));
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, zero);
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, index.getType().isInteger(64) ? wide(length) : length);
+    inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
+  }
+  Value pointer = parameters.pointer(tensor, cast<MemRefType>(memory.getType()).getElementType());
+  return device::LoadOp::create(b, loc, scalarType(type), pointer, offset, inside);
+}
+
+/// An element of a rectangle that global memory holds, for the present row, column or both.
+FailureOr<Value> Distributor::loadElement(tile::LoadOp load) {
+  Location loc = load.getLoc();
+  SmallVector<Value> indices;
   for (auto [m, at] : llvm::enumerate(load.getOffsets())) {
     Value index = scalars.lookupOrDefault(at);
     if (int64_t dim = load.getDims()[m]; dim >= 0 && tile::axesOf(load.getResult())[unsigned(dim)] == kernel.getBlockAttr())
       index = rowPosition(index, loc);
     else if (dim >= 0)
       index = arith::AddIOp::create(b, loc, arith::AddIOp::create(b, loc, index, device::ColumnOffsetOp::create(b, loc, b.getI32Type())), device::ColumnOp::create(b, loc, b.getI32Type()));
-    Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
-    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, int64_t(m))));
-    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0, loc));
-    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
-    inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
+    indices.push_back(index);
   }
-  Type element = tile::elementOf(load.getType());
-  Type loaded = scalarType(element);
-  Value pointer = parameters.pointer(tensor, cast<MemRefType>(load.getMemory().getType()).getElementType());
-  return Value(device::LoadOp::create(b, loc, loaded, pointer, offset, inside));
+  return loadAt(load.getMemory(), indices, load.getType(), loc);
+}
+
+FailureOr<Value> Distributor::gatherElement(tile::GatherOp gather) {
+  SmallVector<Value> indices;
+  for (Value index : gather.getIndices()) {
+    auto resolved = resolve(index);
+    if (failed(resolved))
+      return failure();
+    indices.push_back(*resolved);
+  }
+  return loadAt(gather.getMemory(), indices, gather.getType(), gather.getLoc());
 }
 
 FailureOr<Value> Distributor::compute(Operation *op) {
   Location loc = op->getLoc();
   if (auto load = dyn_cast<tile::LoadOp>(op))
-    return loadRow(load);
+    return loadElement(load);
+  if (auto gather = dyn_cast<tile::GatherOp>(op))
+    return gatherElement(gather);
   if (auto positions = dyn_cast<tile::PositionsOp>(op))
     return rowPosition(scalars.lookupOrDefault(positions.getStart()), loc);
   if (auto mask = dyn_cast<tile::MaskOp>(op))

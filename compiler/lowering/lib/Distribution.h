@@ -116,7 +116,9 @@ private:
   mlir::FailureOr<mlir::Value> resolve(mlir::Value value);
   mlir::FailureOr<mlir::Value> resolveColumn(mlir::Value value);
   mlir::FailureOr<mlir::Value> compute(mlir::Operation *op);
-  mlir::FailureOr<mlir::Value> loadRow(tile::LoadOp load);
+  mlir::Value loadAt(mlir::Value memory, llvm::ArrayRef<mlir::Value> indices, mlir::Type type, mlir::Location loc);
+  mlir::FailureOr<mlir::Value> loadElement(tile::LoadOp load);
+  mlir::FailureOr<mlir::Value> gatherElement(tile::GatherOp gather);
   mlir::LogicalResult writeInterval(tile::MaskOp mask);
   mlir::FailureOr<mlir::Value> writeMask(tile::MaskOp mask);
   mlir::Value constant(mlir::Attribute value, mlir::Location loc);

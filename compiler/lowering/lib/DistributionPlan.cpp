@@ -103,7 +103,8 @@ FailureOr<Plan> Distributor::plan(Block &block) {
     int phase = 0;
     if (op && op->getBlock() == &block && (isa<tile::BroadcastOp>(op) || spaceOf(value) == Space::column))
       for (Value operand : op->getOperands())
-        phase = std::max(phase, ready(operand));
+        if (!isa<MemRefType>(operand.getType()))
+          phase = std::max(phase, ready(operand));
     return phase;
   };
   auto single = [&](Operation *op, Event::Kind kind) {
@@ -129,10 +130,6 @@ FailureOr<Plan> Distributor::plan(Block &block) {
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
       (dot.getStage().value_or(0) ? stretch.dots1 : stretch.dots0).push_back(&op);
       continue;
-    }
-    if (auto gather = dyn_cast<tile::GatherOp>(op)) {
-      auto memory = gather.getMemory().getDefiningOp<device::MemoryOp>();
-      return op.emitError() << "reads tensor \"" << memory.getTensor() << "\" at computed places; on a GPU an index is one axis' coordinate, shifted by what its tile shares: compute the values from coordinates, or run on the CPU (target host)", failure();
     }
     if (op.getNumRegions() || op.getNumResults() > 1)
       return op.emitError() << "'" << op.getName() << "' has no form on a GPU yet; expected tile, arith and math operations, scf.for and scf.if", failure();

@@ -46,9 +46,10 @@ private:
     auto axes = tile::axesOf(load.getResult());
     bool vector = axes.size() == 1 && hasRole(load.getResult(), tile::Role::Fold);
     if (!multiplied && !vector) {
-      if (axes.size() < 2)
-        return success();     // rows and scalars are read from global memory
-      return load.emitError() << "reads tensor \"" << nameOf(load) << "\" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis: make it of values along one axis each, or of coordinates, or run on the CPU (target host)";
+      // Rows, scalars and an element of each score are read from global memory where they are used.
+      if (axes.size() < 2 || hasRole(load.getResult(), tile::Role::Block))
+        return success();
+      return load.emitError() << "reads tensor \"" << nameOf(load) << "\" element by element over two axes of which none is the block axis; on a GPU such a tile is an operand of a dot: make it of values along one axis each, or of coordinates, or run on the CPU (target host)";
     }
     if (multiplied && llvm::any_of(load->getUsers(), [](Operation *user) { return !isa<tile::DotOp>(user); }))
       return load.emitError() << "reads tensor \"" << nameOf(load) << "\" both for a dot and for elementwise work; on a GPU load it twice, under two names";

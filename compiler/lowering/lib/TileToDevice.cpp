@@ -84,7 +84,7 @@ private:
     SmallVector<Value> cursors;   // by group
   };
   void mapArguments(Role &role, const ItemCoordinates &item);
-  Value scalarLoad(Role &role, tile::LoadOp load);
+  Value scalarLoad(Role &role, Value memory, ValueRange places, Type element, Location loc);
   void copyScalar(Role &role, Operation &op);
   void makeCursors(Role &role, int64_t phase);
 
@@ -213,37 +213,41 @@ void Outline::mapArguments(Role &role, const ItemCoordinates &item) {
 }
 
 /// A scalar of a tensor in global memory, 0 outside.
-Value Outline::scalarLoad(Role &role, tile::LoadOp load) {
+Value Outline::scalarLoad(Role &role, Value memory, ValueRange places, Type element, Location loc) {
   OpBuilder &b = role.builder;
-  Location loc = load.getLoc();
-  StringRef tensor = tensorOf(load.getMemory());
+  StringRef tensor = tensorOf(memory);
   Parameters parameters(kernel);
   Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  Value zero = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
-  for (auto [m, at] : llvm::enumerate(load.getOffsets())) {
-    Value index = role.mapping.lookup(at);
-    Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
-    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, int64_t(m))));
+  auto wide = [&](Value index) -> Value { return index.getType().isInteger(64) ? index : arith::ExtSIOp::create(b, loc, b.getI64Type(), index).getResult(); };
+  for (auto [m, at] : llvm::enumerate(places)) {
+    Value index = role.mapping.lookup(at), length = parameters.length(tensor, int64_t(m));
+    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide(index), parameters.stride(tensor, int64_t(m))));
+    Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(index.getType(), 0));
     Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, zero);
-    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, index.getType().isInteger(64) ? wide(length) : length);
     inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
   }
-  Type element = tile::elementOf(load.getType());
   Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : element;
-  Value pointer = parameters.pointer(tensor, cast<MemRefType>(load.getMemory().getType()).getElementType());
+  Value pointer = parameters.pointer(tensor, cast<MemRefType>(memory.getType()).getElementType());
   Value value = device::LoadOp::create(b, loc, loaded, pointer, offset, inside);
-  if (element != loaded && isa<FloatType>(element))
-    value = arith::TruncFOp::create(b, loc, element, value);
-  return value;
+  return isa<FloatType>(element) && element != loaded ? arith::TruncFOp::create(b, loc, element, value).getResult() : value;
 }
 
 void Outline::copyScalar(Role &role, Operation &op) {
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    role.mapping.map(load.getResult(), scalarLoad(role, load));
+    role.mapping.map(load.getResult(), scalarLoad(role, load.getMemory(), load.getOffsets(), load.getType(), load.getLoc()));
+    return;
+  }
+  if (auto gather = dyn_cast<tile::GatherOp>(op)) {
+    role.mapping.map(gather.getResult(), scalarLoad(role, gather.getMemory(), gather.getIndices(), gather.getType(), gather.getLoc()));
     return;
   }
   if (isa<memref::DimOp>(op))
     return;                       // by the index_cast that uses it
+  if (auto byte = dyn_cast<arith::ConstantOp>(op); byte && byte.getType().isInteger(8)) {   // what a bool is compared with, which is i32 here
+    role.mapping.map(byte.getResult(), arith::ConstantOp::create(role.builder, byte.getLoc(), role.builder.getI32IntegerAttr(int32_t(cast<IntegerAttr>(byte.getValue()).getInt()))).getResult());
+    return;
+  }
   if (auto cast = dyn_cast<arith::IndexCastOp>(op))
     if (auto dim = cast.getIn().getDefiningOp<memref::DimOp>()) {
       role.mapping.map(cast.getOut(), Parameters(kernel).length(tensorOf(dim.getSource()), *dim.getConstantIndex()));

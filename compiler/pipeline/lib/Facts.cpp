@@ -87,8 +87,8 @@ public:
   }
 
 private:
-  /// `guards` are the axes along which conditions above choose: an index along them may leave the tensor
-  /// where its element is not chosen.
+  /// `guards` are the axes along which conditions above choose, and the other sides of `&` and `|`: an index along them may
+  /// leave the tensor where its element is not chosen.
   void visit(const Tile &tile, const Axes &guards) {
     const Node &node = tile.node();
     if (auto known = seen.find(&node); known != seen.end() && known->second.size() <= guards.size())
@@ -96,8 +96,10 @@ private:
     seen[&node] = guards;
     if (node.op == Op::load)
       read(node, guards);
-    for (std::size_t i = 0; i < node.operands.size(); ++i)
-      visit(node.operands[i], node.op == Op::select && i > 0 ? unite(guards, node.operands[0].axes()) : guards);
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const bool isChosen = node.op == Op::select && i > 0, isJoined = node.op == Op::logicalAnd || node.op == Op::logicalOr;
+      visit(node.operands[i], isChosen ? unite(guards, node.operands[0].axes()) : isJoined ? unite(guards, node.operands[1 - i].axes()) : guards);
+    }
     if (node.op == Op::foldResult) {
       for (const Tile &start : node.fold->starts)
         visit(start, {});

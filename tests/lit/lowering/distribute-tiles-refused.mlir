@@ -223,19 +223,6 @@ device.kernel @stores_part "sm90a" items "q" 64 of [] {
 }
 
 // -----
-#q = #tile.axes<"q">
-
-device.kernel @gathers "sm90a" items "q" 64 of [] {
-  %c0 = arith.constant 0 : i32
-  device.consumers 1 registers 240 {
-    %I = device.memory "I" : memref<?xf32, strided<[?], offset: ?>>
-    %v = arith.constant dense<1> : tensor<64xi32, #q>
-    // expected-error @below {{reads tensor "I" at computed places; on a GPU an index is one axis' coordinate, shifted by what its tile shares: compute the values from coordinates, or run on the CPU (target host)}}
-    %g = tile.gather %I[%v] : memref<?xf32, strided<[?], offset: ?>>, (tensor<64xi32, #q>) -> tensor<64xf32, #q>
-  }
-}
-
-// -----
 
 device.kernel @three_axes "sm90a" items "q" 64 of [] {
   %c0 = arith.constant 0 : i32

@@ -28,14 +28,14 @@ func.func @f32(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"},
 }
 
 // -----
-#qk = #tile.axes<"q", "k">
+#kd = #tile.axes<"k", "d">
 !matrix = memref<?x?xf32, strided<[?, ?], offset: ?>>
 
-func.func @bias(%B: !matrix {tile.tensor = "bias"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 32>]>} {
+func.func @elements(%B: !matrix {tile.tensor = "B"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 32>, <"d", inner, 64>]>} {
   %zero = arith.constant 0 : i32
-  // expected-error @below {{reads tensor "bias" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis: make it of values along one axis each, or of coordinates, or run on the CPU (target host)}}
-  %b = tile.load %B[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x32xf32, #qk>
-  %a = math.absf %b : tensor<64x32xf32, #qk>
+  // expected-error @below {{reads tensor "B" element by element over two axes of which none is the block axis; on a GPU such a tile is an operand of a dot: make it of values along one axis each, or of coordinates, or run on the CPU (target host)}}
+  %b = tile.load %B[%zero, %zero] dims [0, 1] : !matrix -> tensor<32x64xf32, #kd>
+  %a = math.absf %b : tensor<32x64xf32, #kd>
   return
 }
 

@@ -58,27 +58,22 @@ TEST_CASE("edge row 92: no GPU is given f32 to multiply as TF32") {
       }
 }
 
-TEST_CASE("a gather is refused on a GPU") {
-  const Tensor rel("rel", Type::f32, 2);
-  Attention attention = variant(Type::bf16);
-  attention.score([&](Tile s, const At &at) {
-    return s + rel(at.head, at.key - at.query + at.queries);
-  });
-  const Diagnostic refused = refusal(attention);
-  CHECK(refused.message == "reads tensor \"rel\" at computed places; on a GPU an index is one axis' coordinate, shifted by what its tile shares: compute the values from coordinates, or run on the CPU "
-                           "(target host)");
-  CHECK_THAT(shortName(refused.where), Catch::StartsWith("DeviceRefusalsTest.cpp:"));
-  CHECK(refused.notes.empty());
+TEST_CASE("what is read at computed places, for each score, and bools by key, are what a GPU takes") {
+  const Tensor rel("rel", Type::f32, 2), bias("bias", Type::f32, 4), keep("keep", Type::boolean, 1), table("table", Type::i32, 1);
+  for (const char *target : {"h200", "a100"}) {
+    Attention attention = variant(Type::bf16);
+    attention.score([&](Tile s, const At &at) { return s + rel(at.head, at.key - at.query + at.queries) + bias(at.batch, at.head, at.query, at.key); });
+    attention.mask([&](const At &at) { return keep(at.key) & (table(table(at.query)) <= at.key); });
+    CHECK_NOTHROW(compileFor(target, attention));
+  }
 }
 
-TEST_CASE("a bias over queries and keys is refused on a GPU") {
-  const Tensor bias("bias", Type::f32, 4);
+TEST_CASE("norms of keys are refused on a GPU") {
   Attention attention = variant(Type::bf16);
-  attention.score([&](Tile s, const At &at) {
-    return s + bias(at.batch, at.head, at.query, at.key);
-  });
+  const Tile key = attention.keyTile();
+  attention.score([&](Tile s, const At &) { return s * rsqrt(sum(key * key, over(attention.d))); });
   const Diagnostic refused = refusal(attention);
-  CHECK(refused.message == "reads tensor \"bias\" element by element over two axes; on a GPU such a tile is an operand of a dot, or a vector along one axis: make it of values along one axis each, or of "
+  CHECK(refused.message == "reads tensor \"K\" element by element over two axes of which none is the block axis; on a GPU such a tile is an operand of a dot: make it of values along one axis each, or of "
                            "coordinates, or run on the CPU (target host)");
   CHECK_THAT(shortName(refused.where), Catch::StartsWith("DeviceRefusalsTest.cpp:"));
   CHECK(refused.notes.empty());
