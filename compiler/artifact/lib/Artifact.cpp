@@ -16,6 +16,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AxisBinding, tensor, dimension)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AxisFacts, name, role, width, bindings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexFacts, tensor, dimension, index, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RequirementFacts, condition, message)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListFacts, axis, width)
 using FieldKind = ParameterField::Kind;
 NLOHMANN_JSON_SERIALIZE_ENUM(ParameterField::Kind, {{FieldKind::map, "map"}, {FieldKind::pointer, "pointer"}, {FieldKind::stride, "stride"},
   {FieldKind::extent, "extent"}, {FieldKind::length, "length"}, {FieldKind::scalar, "scalar"}, {FieldKind::blocks, "blocks"}, {FieldKind::frees, "frees"},
@@ -26,7 +27,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, f
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers, spillBytes, stackBytes, staticSharedBytes, remarks)
 
 namespace {
-constexpr std::string_view magic = "tilewright artifact 4\n";
+constexpr std::string_view magic = "tilewright artifact 5\n";
 }
 
 std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind) {
@@ -40,14 +41,14 @@ std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind)
 std::string serialise(const Artifact &a) {
   Json facts = {{"program", a.program}, {"target", a.target}, {"schedule", a.schedule}, {"entry", a.entry},
                 {"parameters", a.parameters}, {"axes", a.axes}, {"indices", a.indices}, {"requirements", a.requirements},
-                {"limit", a.limit}, {"scratchBytes", a.scratchBytes}, {"heaviestLast", a.heaviestLast}, {"launch", a.launch}, {"resources", a.resources}, {"instructions", a.instructions}, {"sourceBytes", a.source.size()}, {"codeBytes", a.code.size()}};
+                {"limit", a.limit}, {"scratchBytes", a.scratchBytes}, {"lists", a.lists}, {"heaviestLast", a.heaviestLast}, {"launch", a.launch}, {"resources", a.resources}, {"instructions", a.instructions}, {"sourceBytes", a.source.size()}, {"codeBytes", a.code.size()}};
   return std::string(magic) + facts.dump() + "\n" + a.source + a.code;
 }
 
 Artifact parseArtifact(std::string_view bytes) {
   auto refuse = [](const std::string &why) -> std::runtime_error { return std::runtime_error("not an artifact of this version: " + why); };
   if (bytes.substr(0, magic.size()) != magic)
-    throw refuse("expected it to start with \"tilewright artifact 4\"");
+    throw refuse("expected it to start with \"tilewright artifact 5\"");
   bytes.remove_prefix(magic.size());
   std::size_t end = bytes.find('\n');
   if (end == bytes.npos)
@@ -66,6 +67,7 @@ Artifact parseArtifact(std::string_view bytes) {
     facts.at("requirements").get_to(a.requirements);
     facts.at("limit").get_to(a.limit);
     facts.at("scratchBytes").get_to(a.scratchBytes);
+    facts.at("lists").get_to(a.lists);
     facts.at("heaviestLast").get_to(a.heaviestLast);
     facts.at("launch").get_to(a.launch);
     facts.at("resources").get_to(a.resources);

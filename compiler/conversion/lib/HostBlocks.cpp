@@ -19,6 +19,8 @@ LogicalResult Lowering::run() {
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   func::ReturnOp::create(b, kernel.getLoc());
+  if (listOffset)
+    listOffset->setAttr("value", b.getIndexAttr(scratch.bytes()));
   return success();
 }
 
@@ -63,6 +65,10 @@ void Lowering::makeAvailable(Value value, const BlockPlan &plan) {
 
 void Lowering::lowerScalar(Operation *op) {
   Location loc = op->getLoc();
+  if (auto extremes = dyn_cast<tile::ExtremesOp>(op))
+    return lowerExtremes(extremes);
+  if (auto at = dyn_cast<tile::KeptAtOp>(op))
+    return lowerKeptAt(at);
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(scalars.lookup(operand));
@@ -189,6 +195,8 @@ LogicalResult Lowering::lowerAction(Operation *op, BlockPlan &plan) {
     own(gather.getResult(), lowerGather(gather));
   } else if (auto fold = dyn_cast<scf::ForOp>(op))
     return lowerFold(fold, plan);
+  else if (auto kept = dyn_cast<tile::KeptOp>(op))
+    return lowerKept(kept);
   else if (auto write = dyn_cast<tile::StoreOp>(op)) {
     Value value = write.getValue();
     if (!isTile(value)) {

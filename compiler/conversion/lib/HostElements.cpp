@@ -95,6 +95,10 @@ Value Lowering::computeMask(tile::MaskOp op, Point &point) {
     Value kept = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, scaled, spread(loc, limit, lanes));
     inside = inside ? arith::AndIOp::create(b, loc, inside, kept).getResult() : kept;
   }
+  if (Value condition = op.getCondition()) {
+    Value holds = evaluate(condition, point);
+    inside = inside ? arith::AndIOp::create(b, loc, inside, holds).getResult() : holds;
+  }
   if (!inside)
     return source;
   Value otherwise = spread(loc, arith::ConstantOp::create(b, loc, cast<TypedAttr>(op.getOtherwise())), lanes);

@@ -81,6 +81,11 @@ private:
   void copy(Location loc, Value value, Buffer target, const BlockPlan &plan);
   void makeAvailable(Value value, const BlockPlan &plan);
 
+  // HostKept.cpp: which tiles a fold visits
+  mlir::LogicalResult lowerKept(tile::KeptOp op);
+  void lowerExtremes(tile::ExtremesOp op);
+  void lowerKeptAt(tile::KeptAtOp op);
+
   // HostNests.cpp: loop nests over a domain
   void emitNest(Location loc, mlir::RankedTensorType domain, llvm::ArrayRef<Sink> sinks);
   void emitColumns(Location loc, mlir::RankedTensorType domain, llvm::ArrayRef<Sink> sinks, Value row);
@@ -141,6 +146,7 @@ private:
   mlir::OpBuilder b;
   Value scratchMemory;
   Scratch scratch;
+  mlir::arith::ConstantIndexOp listOffset;                // where the list of kept tiles begins in scratch: behind everything else
   mlir::IRMapping scalars;                                // values over no axes, and memory
   llvm::DenseMap<Value, Memory> memories;
   llvm::DenseMap<Value, Buffer> buffers;                  // tiles that are in scratch now

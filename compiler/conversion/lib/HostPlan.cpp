@@ -22,13 +22,14 @@ int weight(Operation *op) {
       .Default([](Operation *o) { return isa_and_nonnull<math::MathDialect>(o->getDialect()) ? dear : 1; });
 }
 
-/// Calls `found` on every value from outside the fold that its body uses.
-void captured(scf::ForOp fold, llvm::function_ref<void(OpOperand &)> found) {
-  fold.getBodyRegion().walk([&](Operation *op) {
-    for (OpOperand &operand : op->getOpOperands())
-      if (!fold.getBodyRegion().isAncestor(operand.get().getParentRegion()))
-        found(operand);
-  });
+/// Calls `found` on every value from outside an operation that its regions use.
+void captured(Operation *outer, llvm::function_ref<void(OpOperand &)> found) {
+  for (Region &region : outer->getRegions())
+    region.walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (!region.isAncestor(operand.get().getParentRegion()))
+          found(operand);
+    });
 }
 } // namespace
 
@@ -93,10 +94,9 @@ void BlockPlan::findLevels() {
     if (auto dot = sums.lookup(&op))
       llvm::for_each(dot->getOperands(), consider);
     llvm::for_each(op.getOperands(), consider);
-    if (auto fold = dyn_cast<scf::ForOp>(op))
-      captured(fold, [&](OpOperand &operand) { consider(operand.get()); });
+    captured(&op, [&](OpOperand &operand) { consider(operand.get()); });
     runs[&op] = in;
-    bool later = isa<tile::DotOp, tile::ReduceOp, scf::ForOp>(op) || sums.count(&op) ||
+    bool later = isa<tile::DotOp, tile::ReduceOp, scf::ForOp, tile::KeptOp>(op) || sums.count(&op) ||
                  (isa<tile::GatherOp>(op) && isTile(op.getResult(0)));
     for (Value result : op.getResults())
       level[result] = in + later;
@@ -160,7 +160,7 @@ void BlockPlan::fillLevels() {
     Value result = op.getNumResults() ? op.getResult(0) : Value();
     if (auto reduce = dyn_cast<tile::ReduceOp>(op))
       here.sinks.push_back({reduce.getSource(), reduce});
-    else if (result && !isTile(result) && (isElementwise(&op) || isa<tile::LoadOp, tile::GatherOp>(op)))
+    else if (result && !isTile(result) && (isElementwise(&op) || isa<tile::LoadOp, tile::GatherOp, tile::ExtremesOp, tile::KeptAtOp>(op)))
       here.scalars.push_back(&op);
     else if (isElementwise(&op) && !sums.count(&op)) {
       if (stored.contains(result))
@@ -203,8 +203,7 @@ void BlockPlan::findReadings() {
       }
       for (Value operand : op->getOperands())
         read(operand, time, nullptr);
-      if (auto fold = dyn_cast<scf::ForOp>(op))
-        captured(fold, [&](OpOperand &operand) { read(operand.get(), time, nullptr); });
+      captured(op, [&](OpOperand &operand) { read(operand.get(), time, nullptr); });
     }
   }
   if (auto yield = dyn_cast<scf::YieldOp>(block.getTerminator()))

@@ -192,6 +192,8 @@ static bool anyPlane(FunctionOpInterface kernel, llvm::function_ref<bool(int64_t
 }
 
 bool hidesMoreThanEnd(MaskOp mask, StringRef axis, llvm::function_ref<bool(Value)> isLength) {
+  if (mask.getCondition())
+    return true;
   auto axes = axesOf(mask.getResult());
   for (auto [plane, rest] : llvm::enumerate(mask.getRest())) {
     auto difference = rest.getDefiningOp<arith::SubIOp>();

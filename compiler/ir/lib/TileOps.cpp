@@ -176,42 +176,71 @@ LogicalResult MaskOp::verify() {
   if (int64_t(getCoefficients().size()) != type.getRank() * int64_t(getRest().size()))
     return emitOpError() << "has " << getCoefficients().size() << " coefficients; expected one for each of " << type.getRank()
                          << " dimensions of " << getRest().size() << " planes";
+  if (getCondition() && getCondition().getType() != withElement(type, IntegerType::get(getContext(), 1)))
+    return emitOpError() << "has a condition of type " << getCondition().getType() << "; expected an i1 for each element of " << type;
   if (getOtherwise().getType() != type.getElementType())
     return emitOpError() << "replaces elements of " << type.getElementType() << " by a constant of " << getOtherwise().getType();
   return success();
 }
 
-// tile.mask %s at(%q0, %k0) planes [-1, 1] rest(%r) else 0xFF800000 : tensor<…>
+// tile.mask %s at(%q0, %k0) planes [-1, 1] rest(%r) where %c else 0xFF800000 : tensor<…>
 ParseResult MaskOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand source;
-  SmallVector<OpAsmParser::UnresolvedOperand> origin, rest;
+  SmallVector<OpAsmParser::UnresolvedOperand> origin, rest, condition;
   Builder &b = parser.getBuilder();
   SmallVector<int64_t> coefficients;
   RankedTensorType type;
   if (parser.parseOperand(source) || parser.parseKeyword("at") ||
       parser.parseOperandList(origin, OpAsmParser::Delimiter::Paren) || parser.parseKeyword("planes") ||
       parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] { return parser.parseInteger(coefficients.emplace_back()); }) ||
-      parser.parseKeyword("rest") || parser.parseOperandList(rest, OpAsmParser::Delimiter::Paren) || parser.parseKeyword("else"))
+      parser.parseKeyword("rest") || parser.parseOperandList(rest, OpAsmParser::Delimiter::Paren) ||
+      (succeeded(parser.parseOptionalKeyword("where")) && parser.parseOperand(condition.emplace_back())) || parser.parseKeyword("else"))
     return failure();
   Attribute otherwise;
   if (parser.parseAttribute(otherwise) || parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type))
     return failure();
   result.addAttribute("otherwise", otherwise);
   result.addAttribute("coefficients", b.getDenseI64ArrayAttr(coefficients));
-  result.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr({1, int32_t(origin.size()), int32_t(rest.size())}));
+  result.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr({1, int32_t(origin.size()), int32_t(rest.size()), int32_t(condition.size())}));
   result.addTypes(type);
   Type i32 = b.getI32Type();
   return failure(parser.resolveOperand(source, type, result.operands) || parser.resolveOperands(origin, i32, result.operands) ||
-                 parser.resolveOperands(rest, i32, result.operands));
+                 parser.resolveOperands(rest, i32, result.operands) ||
+                 parser.resolveOperands(condition, withElement(type, b.getI1Type()), result.operands));
 }
 
 void MaskOp::print(OpAsmPrinter &p) {
   p << ' ' << getSource() << " at(" << getOrigin() << ") planes [";
   llvm::interleaveComma(getCoefficients(), p);
-  p << "] rest(" << getRest() << ") else ";
+  p << "] rest(" << getRest() << ")";
+  if (getCondition())
+    p << " where " << getCondition();
+  p << " else ";
   p.printAttribute(getOtherwise());
   p.printOptionalAttrDict((*this)->getAttrs(), {"otherwise", "coefficients", "operandSegmentSizes"});
   p << " : " << getSource().getType();
+}
+
+LogicalResult ExtremesOp::verify() {
+  auto memory = cast<MemRefType>(getMemory().getType());
+  if (int64_t(getLow().size()) != memory.getRank())
+    return emitOpError() << "memory of " << memory.getRank() << " dimensions has " << getLow().size() << " places a corner";
+  Builder b(getContext());
+  Type element = memory.getElementType(), expected = isa<IntegerType>(element) ? Type(b.getI64Type()) : element.isF64() ? element : Type(b.getF32Type());
+  if (getLeast().getType() != expected || getMost().getType() != expected)
+    return emitOpError() << "bounds elements of " << element << " by " << getLeast().getType() << "; expected " << expected;
+  if (bool(getAlong()) != bool(getBlocks()) || (getAlong() && (*getAlong() >= uint64_t(memory.getRank()) || *getBlocks() < 1)))
+    return emitOpError() << "along and blocks go together: a dimension of " << memory << ", and a number of elements from 1";
+  return success();
+}
+
+LogicalResult KeptOp::verifyRegions() {
+  Block &block = getClassify().front();
+  if (block.getNumArguments() != 1 || !block.getArgument(0).getType().isInteger(32))
+    return emitOpError() << "has a region of one argument, i32: the coordinate of a tile";
+  if (int64_t(getStep()) < 1)
+    return emitOpError() << "steps by " << int64_t(getStep()) << "; expected 1 or more";
+  return success();
 }
 
 Value SkipOp::expand(OpBuilder &b, Location loc, Value at, Value from, Value by) {

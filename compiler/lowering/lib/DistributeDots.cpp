@@ -83,8 +83,7 @@ LogicalResult Distributor::writeRescale(const Accumulation &accumulation) {
 
 /// May weights of this step be 0 because a mask of the program says so?
 static bool hidesElements(Block &step, StringAttr foldAxis) {
-  auto range = step.getParentOp()->getAttrOfType<StringAttr>("tile.range");
-  if (!foldAxis || (range && range.getValue() == "full"))
+  if (!foldAxis)
     return false;
   for (Operation &op : step) {
     if (op.hasAttr("tile.fold"))

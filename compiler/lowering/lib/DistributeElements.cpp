@@ -278,6 +278,8 @@ std::pair<int, int> dimensionsOf(tile::MaskOp mask, StringAttr block) {
 /// The columns lo … hi of each row that stay, counted from the thread's first column: all half planes whose coefficient of the
 /// column is -1, 0 or 1.
 LogicalResult Distributor::writeInterval(tile::MaskOp mask) {
+  if (mask.getRest().empty())
+    return success();
   Location loc = mask.getLoc();
   auto [row, column] = dimensionsOf(mask, kernel.getBlockAttr());
   unsigned rank = unsigned(mask.getResult().getType().getRank());
@@ -354,6 +356,12 @@ FailureOr<Value> Distributor::writeMask(tile::MaskOp mask) {
       e = arith::AddIOp::create(b, loc, e, arith::MulIOp::create(b, loc, position, integer(c, loc)));
     }
     require(compare(arith::CmpIPredicate::sle, e, integer(0, loc)));
+  }
+  if (mask.getCondition()) {
+    auto holds = resolve(mask.getCondition());
+    if (failed(holds))
+      return failure();
+    require(*holds);
   }
   if (!keeps)
     return *source;

@@ -11,9 +11,11 @@ using namespace mlir;
 
 namespace tw {
 
-std::vector<Phase> tilePhases(const Schedule &schedule, bool foldExponents, bool explain) {
+std::vector<Phase> tilePhases(const Schedule &schedule, const Target &target, bool explain) {
   LinearFormsOptions forms;
-  forms.foldExponents = foldExponents;
+  forms.foldExponents = !target.isHost();   // a CPU has the time to be right near the lowest number
+  ClassifyTilesOptions classes;
+  classes.explain = explain;
   BoundFoldsOptions bounds;
   bounds.explain = explain;
   HoldStabiliserOptions hold;
@@ -26,6 +28,8 @@ std::vector<Phase> tilePhases(const Schedule &schedule, bool foldExponents, bool
       {"assign-stages", [](OpPassManager &pm) { pm.addPass(createAssignStages()); }},
       {"bound-folds", [=](OpPassManager &pm) { pm.addPass(createBoundFolds(bounds)); }},
   };
+  if (target.isHost())
+    phases.insert(phases.end() - 1, {"classify-tiles", [=](OpPassManager &pm) { pm.addPass(createClassifyTiles(classes)); pm.addPass(createCSEPass()); }});
   if (schedule.stabilised)
     phases.push_back({"hold-stabiliser", [=](OpPassManager &pm) { pm.addPass(createHoldStabiliser(hold)); }});
   phases.push_back({"tile", [](OpPassManager &pm) { pm.addPass(createDropStabilisers()); pm.addPass(createCanonicalizerPass()); pm.addPass(createCSEPass()); }});
@@ -64,6 +68,15 @@ std::int64_t Compilation::limit() {
     if (auto limit = function->getAttrOfType<IntegerAttr>("tile.limit"))
       smallest = std::min(smallest, limit.getInt());
   return smallest;
+}
+
+std::vector<ListFacts> Compilation::lists() {
+  std::vector<ListFacts> lists;
+  module->walk([&](tile::KeptOp kept) {
+    tile::AxisAttr fold = tile::kernelOf(kept->getParentOfType<func::FuncOp>()).withRole(tile::Role::Fold);
+    lists.push_back({fold.getName().str(), int(kept.getStep())});
+  });
+  return lists;
 }
 
 bool Compilation::heaviestLast() {

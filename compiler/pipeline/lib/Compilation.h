@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/pipeline/Compile.h"
+#include "tilewright/schedule/Target.h"
 #include <functional>
 #include <vector>
 
@@ -18,9 +19,8 @@ struct Phase {
   bool ofModule = false;   // its passes run on the module, not on each kernel
 };
 
-/// From what the importer makes to the tile module that every target lowers. `foldExponents`: see tile-linear-forms. `explain`: passes
-/// remark on their choices.
-std::vector<Phase> tilePhases(const Schedule &schedule, bool foldExponents, bool explain);
+/// From what the importer makes to the tile module that the target lowers. `explain`: passes remark on their choices.
+std::vector<Phase> tilePhases(const Schedule &schedule, const Target &target, bool explain);
 
 std::string textOf(mlir::ModuleOp module);
 
@@ -32,6 +32,8 @@ public:
   void run(const std::vector<Phase> &phases);
   /// What the passes ask of every extent and every integer scalar.
   std::int64_t limit();
+  /// The lists of tiles that an item that runs needs.
+  std::vector<ListFacts> lists();
   /// Whether a mask keeps more of the fold the further the item's tile of the block axis lies.
   bool heaviestLast();
 

@@ -41,7 +41,8 @@ Artifact compileHost(const Program &program, const Schedule &schedule, const Com
   Compilation compilation(program, schedule, options);
   Artifact artifact;
   addFacts(artifact, program, compilation.roles, schedule);
-  compilation.run(tilePhases(schedule, false, bool(options.onRemark)));   // a CPU has the time to be right near the lowest number
+  compilation.run(tilePhases(schedule, target, bool(options.onRemark)));
+  artifact.lists = compilation.lists();
   artifact.limit = std::min(artifact.limit, compilation.limit());
   artifact.heaviestLast = compilation.heaviestLast();
   compilation.run(hostPhases(schedule, target));
@@ -67,7 +68,7 @@ std::string emitText(const Program &program, const Schedule &schedule, const Tar
   if (what == Emit::program)
     return print(program);
   Compilation compilation(program, schedule, options);
-  compilation.run(tilePhases(schedule, !target.isHost(), bool(options.onRemark)));
+  compilation.run(tilePhases(schedule, target, bool(options.onRemark)));
   if (what == Emit::host)
     compilation.run(hostPhases(schedule, findTarget("host")));
   if (what == Emit::device)

@@ -92,7 +92,7 @@ Artifact compileDevice(const Program &program, const Schedule &schedule, const T
   Artifact artifact;
   addFacts(artifact, program, compilation.roles, schedule);
   requireWidths(artifact);
-  compilation.run(tilePhases(schedule, true, bool(options.onRemark)));
+  compilation.run(tilePhases(schedule, target, bool(options.onRemark)));
   artifact.limit = std::min(artifact.limit, compilation.limit());
   artifact.heaviestLast = compilation.heaviestLast();
   compilation.run(devicePhases(schedule, target));

@@ -5,7 +5,7 @@
 #include "tilewright/pipeline/Compile.h"
 
 namespace tw {
-namespace {
+
 std::optional<Location> lineOf(mlir::Location where) {
   std::optional<Location> found;
   where->walk([&](mlir::Location inner) {
@@ -15,7 +15,6 @@ std::optional<Location> lineOf(mlir::Location where) {
   });
   return found;
 }
-} // namespace
 
 Refusals::Refusals(mlir::MLIRContext &context, const std::function<void(const Diagnostic &)> &onRemark)
     : handler(&context, [this, onRemark](mlir::Diagnostic &diagnostic) {

@@ -9,6 +9,9 @@
 
 namespace tw {
 
+/// The user's line in a location, if there is one.
+[[nodiscard]] std::optional<Location> lineOf(mlir::Location where);
+
 /// Collects errors of a context, without the operations that MLIR would print beside them. Remarks go to `onRemark` where it is set; else they, and warnings, pass on to whoever listened before.
 class Refusals {
 public:

@@ -1,16 +1,22 @@
-// Turns selects between a value and a constant, under affine conditions on coordinates, into tile.mask.
+// Turns selects between a value and a constant, under conditions on coordinates, into tile.mask.
 //
-//   select(c, x, K)    c = p1 and p2 and …        =>   mask(x; the half planes of c; K)
-//   select(c, K, x)    not c = p1 and p2 and …    =>   the same with not c
+//   select(c, x, K)    c = p1 and p2 and … and r        =>   mask(x; the half planes p; where r; K)
+//   select(c, K, x)    not c = p1 and p2 and … and r    =>   the same with not c
 //
-// a ≤ b becomes the half plane  a - b ≤ 0,  a < b becomes  a - b + 1 ≤ 0,  a = b is two of them. Where a
-// part of the condition is no half plane, the rest is split off: mask(select(other, x, K); planes; K).
-// Nested masks with one constant become one mask. Disjunctions and table lookups stay selects.
+// a ≤ b becomes the half plane  a - b ≤ 0,  a < b becomes  a - b + 1 ≤ 0,  a = b is two of them. What is no half plane, a
+// disjunction or a table, is the mask's condition r, if it is made of coordinates, scalars and loads alone. What
+// depends on the values that are masked is split off: mask(select(other, x, K); planes; K), and so are all conditions
+// where x is itself made of coordinates and loads: that is arithmetic on indices or a bias, and hides nothing.
+// Nested masks with one constant become one mask.
 //
 // Half planes are evaluated in i32. That is right while all extents, and all integers that stand in
 // them, are at most the function's attribute `tile.limit`, which the pass sets and a launch must check.
 #include "AffineForms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "tilewright/transforms/Passes.h"
 
@@ -98,6 +104,23 @@ bool Conjunction::compare(arith::CmpIOp comparison, bool holds) {
   return true;
 }
 
+/// Is a value made of coordinates, scalars and loads, and of nothing that the kernel computes from tiles?
+bool isOfIndices(Value value, llvm::DenseMap<Value, bool> &known) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  bool result = false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    result = isa<func::FuncOp>(argument.getOwner()->getParentOp()) || (loop && loop.getInductionVar() == value);
+  } else {
+    Operation *op = value.getDefiningOp();
+    result = (isa<tile::PositionsOp, tile::BroadcastOp, tile::LoadOp, tile::GatherOp, tile::MaskOp, memref::DimOp>(op) ||
+              isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect())) &&
+             llvm::all_of(op->getOperands(), [&](Value operand) { return isOfIndices(operand, known); });
+  }
+  return known[value] = result;
+}
+
 struct FormMasks : impl::FormMasksBase<FormMasks> {
   void runOnOperation() override {
     kernel = tile::kernelOf(getOperation());
@@ -116,7 +139,7 @@ private:
   int64_t widest = 1;
 
   void form(arith::SelectOp select);
-  Value selectRest(OpBuilder &builder, arith::SelectOp select, const Conjunction &condition, Value kept, Value otherwise);
+  Value all(OpBuilder &builder, arith::SelectOp select, ArrayRef<std::pair<Value, bool>> conditions);
 };
 
 void FormMasks::form(arith::SelectOp select) {
@@ -136,13 +159,18 @@ void FormMasks::form(arith::SelectOp select) {
   }
   Conjunction condition{select, widest};
   condition.collect(select.getCondition(), keepsTrue);
-  if (condition.planes.empty())
+  Value kept = keepsTrue ? select.getTrueValue() : select.getFalseValue();
+  llvm::DenseMap<Value, bool> known;
+  SmallVector<std::pair<Value, bool>> ofIndices, ofValues;
+  bool hides = isa<FloatType>(type.getElementType()) && !isOfIndices(kept, known);
+  for (auto other : condition.others)
+    (hides && isOfIndices(other.first, known) ? ofIndices : ofValues).push_back(other);
+  if (condition.planes.empty() && ofIndices.empty())
     return;
   OpBuilder builder(select);
   Location location = select.getLoc();
-  Value kept = keepsTrue ? select.getTrueValue() : select.getFalseValue();
-  if (!condition.others.empty())
-    kept = selectRest(builder, select, condition, kept, keepsTrue ? select.getFalseValue() : select.getTrueValue());
+  if (!ofValues.empty())
+    kept = arith::SelectOp::create(builder, location, all(builder, select, ofValues), kept, keepsTrue ? select.getFalseValue() : select.getTrueValue());
 
   SmallVector<int64_t> coefficients;
   SmallVector<Value> rests, origins;
@@ -151,6 +179,8 @@ void FormMasks::form(arith::SelectOp select) {
     llvm::append_range(coefficients, inner.getCoefficients());
     llvm::append_range(rests, inner.getRest());
     llvm::append_range(origins, inner.getOrigin());
+    if (inner.getCondition())
+      ofIndices.insert(ofIndices.begin(), {inner.getCondition(), true});
   }
   if (origins.empty())
     for (StringAttr axis : tile::axesOf(type))
@@ -161,20 +191,23 @@ void FormMasks::form(arith::SelectOp select) {
     plane.coordinates.clear();
     rests.push_back(materialise(builder, location, plane, select));
   }
-  auto mask = tile::MaskOp::create(builder, location, type, kept, origins, coefficients, rests, otherwise);
+  auto mask = tile::MaskOp::create(builder, location, type, kept, origins, coefficients, rests,
+                                   ofIndices.empty() ? Value() : all(builder, select, ofIndices), otherwise);
   select.replaceAllUsesWith(mask.getResult());
   select.erase();
+  if (condition.planes.empty())
+    return;
   auto limit = getOperation()->getAttrOfType<IntegerAttr>(limitAttrName);
   int64_t smallest = limit ? std::min(limit.getInt(), condition.limit) : condition.limit;
   getOperation()->setAttr(limitAttrName, builder.getI64IntegerAttr(smallest));
 }
 
-/// The select that is left for what is no half plane.
-Value FormMasks::selectRest(OpBuilder &builder, arith::SelectOp select, const Conjunction &condition, Value kept, Value otherwise) {
+/// Where all conditions are as they must be, for each element of the select.
+Value FormMasks::all(OpBuilder &builder, arith::SelectOp select, ArrayRef<std::pair<Value, bool>> conditions) {
   Location location = select.getLoc();
   Type flags = tile::withElement(select.getType(), builder.getI1Type());
   Value all;
-  for (auto [other, holds] : condition.others) {
+  for (auto [other, holds] : conditions) {
     if (other.getType() != flags)
       other = tile::BroadcastOp::create(builder, location, flags, other);
     if (!holds) {
@@ -183,7 +216,7 @@ Value FormMasks::selectRest(OpBuilder &builder, arith::SelectOp select, const Co
     }
     all = all ? arith::AndIOp::create(builder, location, all, other) : other;
   }
-  return arith::SelectOp::create(builder, location, all, kept, otherwise);
+  return all;
 }
 
 } // namespace

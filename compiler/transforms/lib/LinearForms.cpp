@@ -164,8 +164,12 @@ Form FormRebuilder::mask(tile::MaskOp op) {
   Form source = forms.around(form(op.getSource()), cast<FloatAttr>(op.getOtherwise()).getValueAsDouble());
   IRMapping mapping;
   mapping.map(op.getSource(), make.broadcast(source.core, op.getType()));
-  for (Value scalar : op->getOperands().drop_front())
+  for (Value scalar : op.getOrigin())
     mapping.map(scalar, narrow(scalar));
+  for (Value scalar : op.getRest())
+    mapping.map(scalar, narrow(scalar));
+  if (Value condition = op.getCondition())
+    mapping.map(condition, whole(condition));
   return {make.placed(op->clone(mapping))->getResult(0), source.factor, source.offset};
 }
 

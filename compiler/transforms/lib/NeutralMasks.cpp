@@ -175,7 +175,7 @@ tile::MaskOp AxisEnd::maskOn(Value value, TypedAttr constant, Operation *before)
     coefficients.push_back(name == axis);
   }
   Value rest = endOfPlane(builder, before);
-  return tile::MaskOp::create(builder, value.getLoc(), value.getType(), value, origins, coefficients, rest, constant);
+  return tile::MaskOp::create(builder, value.getLoc(), value.getType(), value, origins, coefficients, rest, Value(), constant);
 }
 
 /// Masks the input of a reduction for all that read it; false, and nothing done, if another reduction would lose by that.
@@ -226,7 +226,7 @@ tile::MaskOp AxisEnd::withPlane(tile::MaskOp mask) {
   SmallVector<Value> rests(mask.getRest());
   rests.push_back(endOfPlane(builder, mask));
   auto longer = tile::MaskOp::create(builder, mask.getLoc(), mask.getType(), mask.getSource(), SmallVector<Value>(mask.getOrigin()),
-                                     coefficients, rests, mask.getOtherwise());
+                                     coefficients, rests, mask.getCondition(), mask.getOtherwise());
   mask.replaceAllUsesWith(longer.getResult());
   mask.erase();
   return longer;

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t workspaceAlignment = 64;
 
-std::size_t bytesNeeded(const Kernel::State &state) { return state.device ? state.device->workspaceBytes() : hostBytesNeeded(state); }
+std::size_t bytesNeeded(const Kernel::State &state, const Checked &checked) { return state.device ? state.device->workspaceBytes() : hostBytesNeeded(state, checked); }
 
-void checkWorkspace(const Kernel::State &state, Workspace workspace) {
-  const std::size_t needed = bytesNeeded(state);
+void checkWorkspace(const Kernel::State &state, const Checked &checked, Workspace workspace) {
+  const std::size_t needed = bytesNeeded(state, checked);
   if (needed == 0)
     return;
   if (workspace.bytes < needed)
@@ -52,15 +52,14 @@ thread_local std::vector<GivenScalar> Listed::scalars;
 } // namespace
 
 std::size_t workspaceBytes(const Kernel::State &state, const Given &given) {
-  (void)accepted(state, given);
-  return bytesNeeded(state);
+  return bytesNeeded(state, accepted(state, given).checked);
 }
 
 void launch(const Kernel::State &state, Stream stream, const Given &given, Workspace workspace) {
   if (stream.handle && !state.device)
     throw ArgumentError(fmt::format("kernel '{}' runs on the CPU, which has no streams; launch it on hostStream", state.artifact.program));
   const auto &[checked, prepared] = accepted(state, given);
-  checkWorkspace(state, workspace);
+  checkWorkspace(state, checked, workspace);
   if (!checked.hasItems)
     return;
   if (state.device)
@@ -75,7 +74,7 @@ void launchAndWait(const Kernel::State &state, const Given &given) {
     return;
   if (state.device)
     return state.device->launchAndWait(state.artifact, checked);
-  const std::size_t needed = (bytesNeeded(state) + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
+  const std::size_t needed = (bytesNeeded(state, checked) + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
   std::unique_ptr<void, Release> memory(std::aligned_alloc(workspaceAlignment, needed));
   if (!memory)
     throw std::bad_alloc();

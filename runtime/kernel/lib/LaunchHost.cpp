@@ -5,9 +5,19 @@
 
 namespace tw {
 
-std::size_t hostBytesNeeded(const Kernel::State &state) {
+/// Working memory of an item that runs, with the lists whose lengths the launch says.
+static std::int64_t scratchBytes(const Kernel::State &state, const Checked &checked) {
+  std::int64_t bytes = state.artifact.scratchBytes;
+  for (const ListFacts &list : state.artifact.lists)
+    for (std::size_t axis = 0; axis < state.artifact.axes.size(); ++axis)
+      if (state.artifact.axes[axis].name == list.axis)
+        bytes += static_cast<std::int64_t>(sizeof(std::int32_t)) * ((checked.lengths[axis] + list.width - 1) / list.width);
+  return bytes;
+}
+
+std::size_t hostBytesNeeded(const Kernel::State &state, const Checked &checked) {
   const std::size_t arguments = std::max(state.artifact.parameters.size(), state.scratchArgument + 1);
-  return hostWorkspaceBytes(arguments, state.items.size(), state.artifact.scratchBytes, 0);
+  return hostWorkspaceBytes(arguments, state.items.size(), scratchBytes(state, checked), 0);
 }
 
 void runOnHost(const Kernel::State &state, const Checked &checked, Workspace workspace) {
@@ -40,7 +50,7 @@ void runOnHost(const Kernel::State &state, const Checked &checked, Workspace wor
   std::vector<HostAxis> items = state.items;
   for (std::size_t i = 0; i < items.size(); ++i)
     items[i].extent = checked.lengths[state.itemAxes[i]];
-  launchHost(*state.code, {.arguments = arguments, .axes = items, .scratchArgument = state.scratchArgument, .scratchBytes = state.artifact.scratchBytes,
+  launchHost(*state.code, {.arguments = arguments, .axes = items, .scratchArgument = state.scratchArgument, .scratchBytes = scratchBytes(state, checked),
                            .workspace = static_cast<std::byte *>(workspace.data), .workspaceBytes = workspace.bytes});
 }
 

@@ -5,7 +5,7 @@
 
 namespace tw {
 
-[[nodiscard]] std::size_t hostBytesNeeded(const Kernel::State &state);
+[[nodiscard]] std::size_t hostBytesNeeded(const Kernel::State &state, const Checked &checked);
 
 /// Runs all items, and returns when they are done. There are items, and the workspace is large enough.
 void runOnHost(const Kernel::State &state, const Checked &checked, Workspace workspace);

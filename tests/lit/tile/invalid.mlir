@@ -142,6 +142,51 @@ func.func @kind(%x: tensor<4x8xf32, #tile.axes<"q", "k">>, %i: i32) {
 
 // -----
 
+func.func @crossed(%table: memref<?x?xf16>, %i: i64) {
+  // expected-error @+1 {{bounds elements of 'f16' by 'f64'; expected 'f32'}}
+  %a, %b = tile.extremes %table[%i, %i] to [%i, %i] : memref<?x?xf16> -> f64, f64
+  return
+}
+
+// -----
+
+func.func @corners(%table: memref<?x?xf16>, %i: i64) {
+  // expected-error @+1 {{memory of 2 dimensions has 1 places a corner}}
+  %a, %b = tile.extremes %table[%i] to [%i] : memref<?x?xf16> -> f32, f32
+  return
+}
+
+// -----
+
+func.func @blocks(%table: memref<?xi32>, %i: i64) {
+  // expected-error @+1 {{along and blocks go together: a dimension of 'memref<?xi32>', and a number of elements from 1}}
+  %a, %b = tile.extremes %table[%i] to [%i] {along = 1 : i64, blocks = 16 : i64} : memref<?xi32> -> i64, i64
+  return
+}
+
+// -----
+
+func.func @listed(%i: i32, %c: i1) {
+  // expected-error @+1 {{has a region of one argument, i32: the coordinate of a tile}}
+  %list, %partial, %full, %all = tile.kept %i to %i step 8 {
+    tile.classes empty(%c) full(%c)
+  }
+  return
+}
+
+// -----
+
+func.func @standing(%i: i32, %c: i1) {
+  // expected-error @+1 {{steps by 0; expected 1 or more}}
+  %list, %partial, %full, %all = tile.kept %i to %i step 0 {
+  ^bb0(%k: i32):
+    tile.classes empty(%c) full(%c)
+  }
+  return
+}
+
+// -----
+
 func.func @attempted(%ok: i1, %x: f32, %y: i32) {
   // expected-error @+1 {{both regions must give the types of the results}}
   %z = tile.attempt -> (f32) {

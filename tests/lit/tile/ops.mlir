@@ -52,6 +52,30 @@ func.func @causal(%Q: !memory {tile.tensor = "Q"}, %K: !memory {tile.tensor = "K
   return
 }
 
+// CHECK-LABEL: func.func @kept
+func.func @kept(%doc: memref<?xi32>, %x: tensor<4x8xf32, #qk>, %same: tensor<4x8xi1, #qk>, %q0: i32, %end: i32) -> (tensor<4x8xf32, #qk>, i32) {
+  %zero = arith.constant 0 : i32
+  %first = arith.constant 0 : i64
+  // CHECK: tile.extremes %{{.*}}[%{{.*}}] to[%{{.*}}] : memref<?xi32> -> i64, i64
+  %least, %most = tile.extremes %doc[%first] to [%first] : memref<?xi32> -> i64, i64
+  // CHECK: %[[L:[a-z0-9]+]], %{{.*}}, %{{.*}}, %{{.*}} = tile.kept %{{.*}} to %{{.*}} step 8 {
+  // CHECK: ^bb0(%{{.*}}: i32):
+  // CHECK: tile.classes empty(%{{.*}}) full(%{{.*}})
+  %list, %partial, %full, %all = tile.kept %zero to %end step 8 {
+  ^bb0(%k: i32):
+    %empty = arith.cmpi slt, %k, %q0 : i32
+    %whole = arith.cmpi slt, %least, %most : i64
+    tile.classes empty(%empty) full(%whole)
+  }
+  // CHECK: tile.kept_at %[[L]][%{{.*}}]
+  %k0 = tile.kept_at %list[%full]
+  // CHECK: tile.mask %{{.*}} at(%{{.*}}, %{{.*}}) planes [] rest() where %{{.*}} else 0.000000e+00 : f32
+  %y = tile.mask %x at(%q0, %k0) planes [] rest() where %same else 0.0 : f32 : tensor<4x8xf32, #qk>
+  // CHECK: tile.mask %{{.*}} at(%{{.*}}, %{{.*}}) planes [-1, 1] rest(%{{.*}}) where %{{.*}} else 0.000000e+00 : f32
+  %z = tile.mask %y at(%q0, %k0) planes [-1, 1] rest(%zero) where %same else 0.0 : f32 : tensor<4x8xf32, #qk>
+  return %z, %all : tensor<4x8xf32, #qk>, i32
+}
+
 // CHECK-LABEL: func.func @others
 func.func @others(%table: memref<?x?xf32, strided<[?, ?], offset: ?>>, %k0: i32, %row: i32, %ok: i1) -> tensor<64xf32, #k> {
   // CHECK: tile.positions %{{.*}} : tensor<64xi32, #k>

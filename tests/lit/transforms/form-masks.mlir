@@ -115,7 +115,7 @@ func.func @negated(%X: memref<?x?xf32> {tile.tensor = "X"}, %w: i32 {tile.scalar
   return
 }
 
-// A disjunction, a product of coordinates and a table stay selects; beside a half plane they go under its mask.
+// Where the kept value is itself made of indices and loads, a disjunction and a table stay selects; beside a half plane they go under its mask.
 // CHECK-LABEL: func.func @either
 // CHECK-NOT: tile.mask
 // CHECK: arith.select
@@ -199,5 +199,46 @@ func.func @steep(%X: memref<?x?xf32> {tile.tensor = "X"}, %q0: i32 {tile.item = 
   %ok = arith.cmpi sle, %far, %qs : !places
   %t = arith.select %ok, %s, %none : !flags, !element
   tile.store %t, %X[%q0, %zero] dims [0, 1] : !element, memref<?x?xf32>
+  return
+}
+
+// Of a computed value a disjunction and a table are the mask's condition, and so is what is no half plane of their negation; what depends on the value itself is split off.
+// CHECK-LABEL: func.func @conditions
+// CHECK: %[[S:[a-zA-Z0-9_]+]] = tile.dot
+// CHECK: %[[A:[a-zA-Z0-9_]+]] = arith.cmpi sle
+// CHECK: %[[T:[a-zA-Z0-9_]+]] = tile.gather
+// CHECK: %[[B:[a-zA-Z0-9_]+]] = arith.cmpi sgt, %[[T]]
+// CHECK: %[[BS:[a-zA-Z0-9_]+]] = tile.broadcast %[[B]]
+// CHECK: %[[OR:[a-zA-Z0-9_]+]] = arith.ori %[[A]], %[[BS]]
+// CHECK: tile.mask %[[S]] at(%{{.*}}) planes [] rest() where %[[OR]] else 0.000000e+00 : f32
+// CHECK: %[[NOT:[a-zA-Z0-9_]+]] = arith.xori %[[BS]], %{{.*}}
+// CHECK: tile.mask %[[S]] at(%{{.*}}) planes [1, -1] rest(%{{.*}}) where %[[NOT]] else 0.000000e+00 : f32
+// CHECK: %[[BIG:[a-zA-Z0-9_]+]] = arith.cmpf
+// CHECK: %[[KEPT:[a-zA-Z0-9_]+]] = arith.select %[[BIG]], %[[S]]
+// CHECK: tile.mask %[[KEPT]] at(%{{.*}}) planes [] rest() where %[[BS]] else 0.000000e+00 : f32
+func.func @conditions(%X: memref<?x?xf32> {tile.tensor = "X"}, %table: memref<?xi32> {tile.tensor = "table"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %zeros = arith.constant dense<0> : tensor<16xi32, #k>
+  %none = arith.constant dense<0.0> : !element
+  %x = tile.load %X[%q0, %zero] dims [0, 1] : memref<?x?xf32> -> tensor<8x4xf32, #tile.axes<"q", "d">>
+  %y = tile.load %X[%zero, %zero] dims [0, 1] : memref<?x?xf32> -> tensor<16x4xf32, #tile.axes<"k", "d">>
+  %s = tile.dot %x, %y over "d" : tensor<8x4xf32, #tile.axes<"q", "d">>, tensor<16x4xf32, #tile.axes<"k", "d">> -> !element
+  %q = tile.positions %q0 : tensor<8xi32, #q>
+  %k = tile.positions %zero : tensor<16xi32, #k>
+  %qs = tile.broadcast %q : tensor<8xi32, #q> -> !places
+  %ks = tile.broadcast %k : tensor<16xi32, #k> -> !places
+  %a = arith.cmpi sle, %ks, %qs : !places
+  %looked = tile.gather %table[%k] : memref<?xi32>, (tensor<16xi32, #k>) -> tensor<16xi32, #k>
+  %b = arith.cmpi sgt, %looked, %zeros : tensor<16xi32, #k>
+  %bs = tile.broadcast %b : tensor<16xi1, #k> -> !flags
+  %or = arith.ori %a, %bs : !flags
+  %t = arith.select %or, %s, %none : !flags, !element
+  tile.store %t, %X[%q0, %zero] dims [0, 1] : !element, memref<?x?xf32>
+  %u = arith.select %or, %none, %s : !flags, !element
+  tile.store %u, %X[%q0, %zero] dims [0, 1] : !element, memref<?x?xf32>
+  %big = arith.cmpf olt, %none, %s : !element
+  %both = arith.andi %bs, %big : !flags
+  %v = arith.select %both, %s, %none : !flags, !element
+  tile.store %v, %X[%q0, %zero] dims [0, 1] : !element, memref<?x?xf32>
   return
 }

@@ -53,6 +53,12 @@ struct RequirementFacts {
   std::string message;
 };
 
+/// An item that runs needs a list of the tiles of an axis, four bytes a tile, beside its working memory.
+struct ListFacts {
+  std::string axis;
+  int width = 1;             // elements of a tile
+};
+
 struct Artifact {
   std::string program;       // the program's name
   std::string target;        // the name of the Target it was made for
@@ -64,6 +70,7 @@ struct Artifact {
   std::vector<RequirementFacts> requirements;
   std::int64_t limit = std::int64_t(1) << 30;   // no extent and no integer scalar may pass it: indices are computed in i32
   std::int64_t scratchBytes = 0;    // working memory of one item that runs
+  std::vector<ListFacts> lists;     // behind it (host)
   bool heaviestLast = false;        // items with a larger block coordinate do more work
   LaunchFacts launch;               // a GPU's
   ResourceFacts resources;          // a GPU's, once assembled

@@ -131,20 +131,82 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
 //===--- masks and promises ----------------------------------------------------------------------===//
 
 def Tile_MaskOp : Tile_Op<"mask", [Pure, AttrSizedOperandSegments, AllTypesMatch<["source", "result"]>]> {
-  let summary = "keeps the elements inside a conjunction of half planes; the others become a constant";
+  let summary = "keeps the elements inside a conjunction of half planes, and where a condition holds; the others become a constant";
   let description = [{
     Dimension j of the tile stands at coordinates `origin[j]`, `origin[j]` + 1, …. Plane i keeps
-    the points x with  Σ_j coefficients[i · rank + j] · x_j + rest[i] ≤ 0.
+    the points x with  Σ_j coefficients[i · rank + j] · x_j + rest[i] ≤ 0. The condition, if there is one, is what
+    half planes cannot say: a disjunction, a table. It is made of coordinates, scalars and loads alone.
     ```mlir
     // keeps k ≤ q + shift, that is  -q + k - shift ≤ 0
     %t = tile.mask %s at(%q0, %k0) planes [-1, 1] rest(%minusShift) else 0xFF800000 : tensor<64x64xf32, #tile.axes<"q", "k">>
+    %u = tile.mask %s at(%q0, %k0) planes [] rest() where %same else 0xFF800000 : tensor<64x64xf32, #tile.axes<"q", "k">>
     ```
   }];
   let arguments = (ins Tile_Tile:$source, Variadic<I32>:$origin, DenseI64ArrayAttr:$coefficients,
-                       Variadic<I32>:$rest, TypedAttrInterface:$otherwise);
+                       Variadic<I32>:$rest, Optional<TensorOf<[I1]>>:$condition, TypedAttrInterface:$otherwise);
   let results = (outs Tile_Tile:$result);
   let hasVerifier = 1;
   let hasCustomAssemblyFormat = 1;
+}
+
+//===--- the tiles that a fold visits ------------------------------------------------------------===//
+
+def Tile_List : Type<MemRefRankOf<[I32], [1]>.predicate, "a list of coordinates">,
+    BuildableType<"::mlir::MemRefType::get({::mlir::ShapedType::kDynamic}, $_builder.getI32Type())">;
+
+def Tile_KeptOp : Tile_Op<"kept", [NoMemoryEffect, SingleBlock]> {
+  let summary = "lists the tiles in a range which masks keep: those kept in part, and those kept whole";
+  let description = [{
+    The region tells of the tile at its argument, for each mask, whether the mask excludes all of it and whether it keeps all
+    of it. A tile is empty if one mask excludes it, full if all masks keep all of it, else partial. Of the tiles at `begin`,
+    `begin` + `step`, … below `end`, empty ones are left out, partial ones are places [0, `partial`) of the list, in ascending order, full ones
+    places [`full`, `all`), in any order. Made by `tile-classify-tiles`.
+    ```mlir
+    %list, %partial, %full, %all = tile.kept %lo to %hi step 64 {
+    ^bb0(%k: i32):
+      …
+      tile.classes empty(%e0, %e1) full(%f0, %f1)
+    }
+    scf.for %i = %full to %all step %one {
+      %k0 = tile.kept_at %list[%i]
+    ```
+  }];
+  let arguments = (ins I32:$begin, I32:$end, I64Attr:$step);
+  let results = (outs Tile_List:$list, I32:$partial, I32:$full, I32:$all);
+  let regions = (region SizedRegion<1>:$classify);
+  let assemblyFormat = "$begin `to` $end `step` $step $classify attr-dict";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The coordinate of the tile that is looked at.
+    ::mlir::BlockArgument getTile() { return getClassify().front().getArgument(0); }
+  }];
+}
+def Tile_ClassesOp : Tile_Op<"classes", [Pure, Terminator, SameVariadicOperandSize, HasParent<"KeptOp">]> {
+  let summary = "ends the region of tile.kept: for each mask, is the tile empty, is it full";
+  let arguments = (ins Variadic<I1>:$empty, Variadic<I1>:$full);
+  let assemblyFormat = "`empty` `(` $empty `)` `full` `(` $full `)` attr-dict";
+}
+def Tile_KeptAtOp : Tile_Op<"kept_at", [Pure]> {
+  let summary = "the coordinate of a tile in a list of tile.kept";
+  let arguments = (ins Tile_List:$list, I32:$at);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$list `[` $at `]` attr-dict";
+}
+
+def Tile_ExtremesOp : Tile_Op<"extremes", [Pure, SameVariadicOperandSize]> {
+  let summary = "numbers between which a tensor's elements in a box lie; a place outside the tensor holds 0";
+  let description = [{
+    The box holds the places from `low` to `high`, both ends included, in every dimension; none of them is above the other. Integers
+    are widened to i64, floats to f32 (f64 stays). A NaN in the box makes both results NaN. With `blocks = n` along dimension `along`
+    the numbers may be of all blocks of n elements that the box touches, which are cheaper to know.
+    ```mlir
+    %least, %most = tile.extremes %doc[%b, %k] to [%b, %last] : memref<?x?xi32, …> -> i64
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, Variadic<I64>:$low, Variadic<I64>:$high, OptionalAttr<I64Attr>:$along, OptionalAttr<I64Attr>:$blocks);
+  let results = (outs AnyTypeOf<[I64, F32, F64]>:$least, AnyTypeOf<[I64, F32, F64]>:$most);
+  let assemblyFormat = "$memory `[` $low `]` `to` `[` $high `]` attr-dict `:` type($memory) `->` type($least) `,` type($most)";
+  let hasVerifier = 1;
 }
 
 def Tile_SkipOp : Tile_Op<"skip", [Pure]> {

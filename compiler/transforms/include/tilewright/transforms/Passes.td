@@ -4,10 +4,11 @@
 include "mlir/Pass/PassBase.td"
 
 def FormMasks : Pass<"tile-form-masks", "::mlir::func::FuncOp"> {
-  let summary = "turn selects between a value and a constant under affine conditions into tile.mask";
+  let summary = "turn selects between a value and a constant under conditions on coordinates into tile.mask";
   let description = [{
-    A condition that is a conjunction of comparisons of integer linear forms (coordinates, extents, integer scalars) becomes half
-    planes; what is none is split off as a select under the mask. Nested masks with one constant become one. Sets
+    What is a conjunction of comparisons of integer linear forms (coordinates, extents, integer scalars) becomes half
+    planes; other conditions on coordinates, scalars and loads become the mask's condition; what depends on computed values is split
+    off as a select under the mask. Nested masks with one constant become one. Sets
     `tile.limit` on the function: half planes are right in i32 while every extent and every integer scalar of the kernel is at
     most that, which a launch must check.
   }];
@@ -21,6 +22,22 @@ def NeutralMasks : Pass<"tile-neutral-masks", "::mlir::func::FuncOp"> {
     theirs imply it; where no mask suffices, one with the neutral constant is put at the reduction's input.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tw::tile::TileDialect"];
+}
+
+def ClassifyTiles : Pass<"tile-classify-tiles", "::mlir::func::FuncOp"> {
+  let summary = "list the tiles that masks with conditions leave, partial ones apart from full ones, and visit those";
+  let description = [{
+    Where a mask of a fold has a condition, ranges of what it compares (interval arithmetic over the tile's coordinates and over the elements of
+    tables) tell, as scalar code in a tile.kept, whether a tile is empty, full or partial. The loop becomes two over its list, marked
+    `tile.range = "full"` and `tile.range = "partial"`; the full one has no masks. An ordered fold becomes one. As in tile-bound-folds a mask
+    skips tiles only where it is proved that this changes no carried value, and half planes bound what is listed. A fold whose masks are half planes
+    alone is left to tile-bound-folds, and so is one in which no range is known.
+  }];
+  let options = [
+    Option<"mostElements", "most-elements", "int64_t", "4096", "look at no more elements of a table for one tile">,
+    Option<"all", "all", "bool", "false", "list the tiles of every fold with masks">,
+    Option<"explain", "explain", "bool", "false", "remark on every mask: does it skip tiles, and if not, why">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
 }
 
 def BoundFolds : Pass<"tile-bound-folds", "::mlir::func::FuncOp"> {

@@ -1,0 +1,84 @@
+// Masks that are no conjunctions of half planes, each with its tables and with the condition as C++ has it.
+#pragma once
+#include "support/Arrays.h"
+#include "tilewright/dsl/Dsl.h"
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace programs {
+using namespace tw;
+
+/// Lengths of one problem with heads of 8 elements.
+struct MaskedSizes {
+  std::int64_t b = 2, h = 2, sq = 150, skv = 210, d = 8;
+};
+
+struct MaskedProgram {
+  std::string name;
+  Program program;
+  std::map<std::string, Array> tables;
+  std::function<bool(std::int64_t b, std::int64_t q, std::int64_t k)> keeps;
+  bool skipsAll = true;      // no empty tile is visited
+  bool dropsAll = true;      // in no full tile the mask is looked at
+};
+
+/// The masks, on attention of that type. `block`: elements of a block of the block masks, 16.
+inline std::vector<MaskedProgram> masks(Type type, const MaskedSizes &n) {
+  std::vector<MaskedProgram> all;
+  const std::int64_t longest = std::max(n.sq, n.skv) + 1, shift = n.skv - n.sq;
+  auto add = [&](const char *name, MaskFunction mask, std::map<std::string, Array> tables, std::function<bool(std::int64_t, std::int64_t, std::int64_t)> keeps, bool skipsAll = true,
+                 bool dropsAll = true) {
+    Attention attention(name, Tensor("Q", type, 4), Tensor("K", type, 4), Tensor("V", type, 4), Tensor("O", type, 4));
+    attention.mask(std::move(mask)).lse(Tensor("lse", Type::f32, 3));
+    all.push_back({name, attention.program(), std::move(tables), std::move(keeps), skipsAll, dropsAll});
+  };
+  auto table = [](std::vector<std::int64_t> shape, auto value) {
+    Array array{shape, {}};
+    std::int64_t rows = shape.size() == 1 ? 1 : shape[0], columns = shape.back();
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        array.data.push_back(double(value(i, j)));
+    return array;
+  };
+
+  Tensor rowDoc("row_doc", Type::i32, 2), doc("doc", Type::i32, 2), prefix("prefix", Type::i32, 1), blocks("blocks", Type::boolean, 2), rowWhen("row_when", Type::f32, 1),
+      when("when", Type::f32, 1), near("near", Type::i64, 1), kind("kind", Type::i32, 1);
+  auto docOf = [](std::int64_t b, std::int64_t i) { return i / (b ? 61 : 37); };
+  const std::map<std::string, Array> docs{{"row_doc", table({n.b, n.sq}, docOf)}, {"doc", table({n.b, n.skv}, docOf)}};
+  add("documents", [=](const At &at) { return rowDoc(at.batch, at.query) == doc(at.batch, at.key); }, docs,
+      [=](auto b, auto q, auto k) { return docOf(b, q) == docOf(b, k); });
+  add("documents_causal", [=](const At &at) { return (rowDoc(at.batch, at.query) == doc(at.batch, at.key)) & (at.key <= at.query); }, docs,
+      [=](auto b, auto q, auto k) { return docOf(b, q) == docOf(b, k) && k <= q; }, false);
+  auto prefixOf = [](std::int64_t b) { return b ? 5 : 77; };
+  add("prefix", [=](const At &at) { return (at.key < prefix(at.batch)) | (at.key <= at.query + (at.keys - at.queries)); }, {{"prefix", table({n.b}, [&](auto, auto b) { return prefixOf(b); })}},
+      [=](auto b, auto q, auto k) { return k < prefixOf(b) || k <= q + shift; });
+  add("sink_window", [](const At &at) { return (at.key <= at.query) & ((at.key < 4) | (at.query - at.key < 40)); }, {},
+      [](auto, auto q, auto k) { return k <= q && (k < 4 || q - k < 40); });
+  add("not_window", [](const At &at) { return !(abs(at.query - at.key) < 40); }, {}, [](auto, auto q, auto k) { return std::abs(q - k) >= 40; });
+  add("two_bands", [](const At &at) {
+        Tile distance = at.query - at.key;
+        return ((distance >= 0) & (distance <= 9)) | ((distance >= 64) & (distance < 100));
+      }, {}, [](auto, auto q, auto k) { return (q - k >= 0 && q - k <= 9) || (q - k >= 64 && q - k < 100); });
+  add("dilated_blocks", [](const At &at) { return mod(floorDiv(at.query, 16) - floorDiv(at.key, 16), 3) == 0; }, {},
+      [](auto, auto q, auto k) { return (q / 16 - k / 16) % 3 == 0; });
+  add("dilated", [](const At &at) { return (mod(at.query - at.key, 3) == 0) & (at.query - at.key < 100) & (at.query >= at.key); }, {},
+      [](auto, auto q, auto k) { return (q - k) % 3 == 0 && q - k < 100 && q >= k; }, false, false);
+  auto blockOf = [](std::int64_t i, std::int64_t j) { return i == j || (i * 7 + j * 3) % 5 == 0; };
+  add("blocks", [=](const At &at) { return blocks(floorDiv(at.query, 16), floorDiv(at.key, 16)); }, {{"blocks", table({longest / 16 + 1, longest / 16 + 1}, blockOf)}},
+      [=](auto, auto q, auto k) { return blockOf(q / 16, k / 16); });
+  auto whenOf = [](std::int64_t i) { return double(i * i) / 64; };
+  add("events", [=](const At &at) { return when(at.key) + 1.5 <= rowWhen(at.query); },
+      {{"row_when", table({n.sq}, [&](auto, auto i) { return whenOf(i); })}, {"when", table({n.skv}, [&](auto, auto i) { return whenOf(i); })}},
+      [=](auto, auto q, auto k) { return whenOf(k) + 1.5 <= whenOf(q); });
+  auto nearOf = [=](std::int64_t distance) { return distance > -20 && distance < 90 && distance != 3; };
+  add("relative", [=](const At &at) { return near(at.query - at.key + (longest - 1)) > 0; }, {{"near", table({2 * longest}, [&](auto, auto i) { return nearOf(i - (longest - 1)); })}},
+      [=](auto, auto q, auto k) { return nearOf(q - k); });
+  auto kindOf = [](std::int64_t i) { return i / 32 % 2; };
+  add("rows_by_kind", [=](const At &at) { return where(kind(at.query) == 1, cast(at.key, Type::f32), 64.0) < 64.0; }, {{"kind", table({n.sq}, [&](auto, auto i) { return kindOf(i); })}},
+      [=](auto, auto q, auto k) { return kindOf(q) == 1 && k < 64; }, false);
+  return all;
+}
+
+} // namespace programs
