@@ -86,6 +86,8 @@ std::vector<std::string> nvrtcOptions(const AssemblyOptions &options) {
     all.push_back("--no-cache");   // of what comes out of NVRTC's own cache, the assembler says no registers
   if (options.lineInfo)
     all.push_back("-lineinfo");
+  if (options.plainArrivals)
+    all.push_back("-DPLAIN_ARRIVALS");
   return all;
 }
 

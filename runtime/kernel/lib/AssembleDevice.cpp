@@ -1,11 +1,16 @@
 #include "AssembleDevice.h"
 #include "tilewright/cuda/Resources.h"
 #include "tilewright/schedule/Target.h"
+#include <cstdlib>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace tw {
 
-cuda::AssemblyOptions assemblyOptions(const std::string &arch) { return {.arch = arch}; }
+cuda::AssemblyOptions assemblyOptions(const std::string &arch) {
+  const char *plain = std::getenv("TILEWRIGHT_PLAIN_ARRIVALS");
+  return {.arch = arch, .plainArrivals = plain && std::string_view(plain) == "1"};
+}
 
 std::string assemblerText(const std::string &arch) {
   const cuda::NvrtcVersion &version = cuda::nvrtcVersion();

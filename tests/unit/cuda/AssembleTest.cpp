@@ -58,4 +58,5 @@ TEST_CASE("options") {
   CHECK(nvrtcOptions({}) == expected);
   CHECK(nvrtcOptions({.arch = "sm80"})[0] == "--gpu-architecture=sm_80");
   CHECK(nvrtcOptions({.lineInfo = true}).back() == "-lineinfo");
+  CHECK(nvrtcOptions({.plainArrivals = true}).back() == "-DPLAIN_ARRIVALS");
 }

@@ -21,6 +21,7 @@ struct NvrtcVersion {
 struct AssemblyOptions {
   std::string arch = "sm90a";   // a Target's
   bool lineInfo = false;        // lets profilers and debuggers point to the text
+  bool plainArrivals = false;   // off Hopper threads wait for what they have copied before they say so: slower, and what racecheck understands
 };
 /// The options as NVRTC takes them. With the version and the text they decide the machine code.
 [[nodiscard]] std::vector<std::string> nvrtcOptions(const AssemblyOptions &options);
