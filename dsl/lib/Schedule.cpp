@@ -8,7 +8,7 @@ namespace tw {
 namespace {
 
 /// The fields that are not widths, in the order in which they print.
-const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "registerRows", "registerVectors"};
+const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "producer", "blocksPerSM", "registerRows", "registerVectors"};
 
 [[noreturn]] void refuse(std::string_view text, const std::string &why) {
   throw std::invalid_argument("schedule '" + std::string(text) + "': " + why);
@@ -44,6 +44,7 @@ std::string print(const Schedule &s) {
     out += " " + axis + "=" + std::to_string(width);
   out += " warpgroups=" + std::to_string(s.warpgroups) + " stages=" + std::to_string(s.stages) + " blockBuffers=" + std::to_string(s.blockBuffers);
   out += std::string(" overlap=") + yesNo(s.overlap) + " turns=" + yesNo(s.turns) + " drawn=" + yesNo(s.drawn) + " stabilised=" + yesNo(s.stabilised);
+  out += std::string(" producer=") + yesNo(s.producer) + " blocksPerSM=" + std::to_string(s.blocksPerSM);
   return out + " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors);
 }
 
@@ -80,6 +81,10 @@ Schedule parseSchedule(std::string_view text) {
       s.drawn = truth(text, field, value);
     else if (field == "stabilised")
       s.stabilised = truth(text, field, value);
+    else if (field == "producer")
+      s.producer = truth(text, field, value);
+    else if (field == "blocksPerSM")
+      s.blocksPerSM = positive(text, field, value);
     else if (field == "registerRows")
       s.registerRows = positive(text, field, value);
     else if (field == "registerVectors")

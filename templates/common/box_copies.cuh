@@ -9,21 +9,24 @@ struct SoftwareMap {
 
 // Copies the box of BYTES0 bytes x B1 x B2 x B3 x B4 elements at element coordinates c0 (contiguous; a multiple of 16 bytes), c1, ...: row r of
 // the box, counted in the order of dimensions 1 to 4, lands at dst + r * BYTES0; what is outside the tensor is 0. SWIZZLE 128: piece p of
-// 16 bytes of row r is the p ^ r % 8th (dst is aligned to 1024 bytes); 0: the p-th. Called by whole warps: piece n is copied by lane n % 32.
-template <int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE>
-DEV void copy_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4, int lane CALLER_) {
+// 16 bytes of row r is the p ^ r % 8th (dst is aligned to 1024 bytes); 0: the p-th. Called by THREADS threads, whole warps: `thread` is a thread's number
+// among them, and piece n is copied by thread n % THREADS.
+template <int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE, int THREADS = 32>
+DEV void copy_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4, int thread CALLER_) {
   static_assert(BYTES0 > 0 && BYTES0 % 16 == 0, "a row of a box is whole pieces of 16 bytes");
   static_assert(SWIZZLE == 0 || (SWIZZLE == 128 && BYTES0 == 128), "the pieces of a row of 128 bytes are permuted within it, or not at all");
-  constexpr int width = BYTES0 / 16, pieces = width * B1 * B2 * B3 * B4, steps = (pieces + 31) / 32;
-  // Where a step of 32 pieces is whole rows, a lane stays in its column, and its row is the `own`-th of the step. Where moreover such a
+  constexpr int width = BYTES0 / 16, pieces = width * B1 * B2 * B3 * B4, steps = (pieces + THREADS - 1) / THREADS;
+  // Where a step of THREADS pieces is whole rows, a thread stays in its column, and its row is the `own`-th of the step. Where moreover such a
   // step lies within dimension 1, `along`, its own rows are steps along that.
-  constexpr bool whole_rows = 32 % width == 0, along = whole_rows && (B2 * B3 * B4 == 1 || B1 % (whole_rows ? 32 / width : 1) == 0);
-  const u32 own = whole_rows ? (u32)lane / width : 0, own_column = whole_rows ? (u32)lane % width : 0;
-  // The other indices of the lane's piece of a step; what the step number gives alone folds away.
+  constexpr bool whole_rows = THREADS % width == 0, along = whole_rows && (B2 * B3 * B4 == 1 || B1 % (whole_rows ? THREADS / width : 1) == 0);
+  const u32 own = whole_rows ? (u32)thread / width : 0, own_column = whole_rows ? (u32)thread % width : 0;
+  // The other indices of the thread's piece of a step; what the step number gives alone folds away.
   auto row = [&](int step) -> u32 {
-    return whole_rows ? step * (32 / width) + (along ? 0 : own) : width % 32 == 0 ? step * 32 / width : (step * 32 + lane) / width;
+    return whole_rows ? step * (THREADS / width) + (along ? 0 : own) : width % THREADS == 0 ? step * THREADS / width : (step * THREADS + thread) / width;
   };
-  auto column = [&](int step) -> u32 { return whole_rows ? 0 : width % 32 == 0 ? step * 32 % width + lane : (step * 32 + lane) % width; };
+  auto column = [&](int step) -> u32 {
+    return whole_rows ? 0 : width % THREADS == 0 ? step * THREADS % width + thread : (step * THREADS + thread) % width;
+  };
   auto i1 = [&](int step) -> u32 { return B2 * B3 * B4 == 1 ? row(step) : row(step) % B1; };
   auto i2 = [&](int step) -> u32 { return B2 == 1 ? 0 : B3 * B4 == 1 ? row(step) / B1 : row(step) / B1 % B2; };
   auto i3 = [&](int step) -> u32 { return B3 == 1 ? 0 : B4 == 1 ? row(step) / (B1 * B2) : row(step) / (B1 * B2) % B3; };
@@ -37,11 +40,11 @@ DEV void copy_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4
     return origin + column(step) * 16 +
            (u64)(i1(step) * map.strides[1] + i2(step) * map.strides[2] + i3(step) * map.strides[3] + i4(step) * map.strides[4]);
   };
-  const u32 own_place = dst + own * BYTES0 + (SWIZZLE ? own_column ^ own : own_column) * 16;
+  const u32 own_place = dst + own * BYTES0 + (SWIZZLE ? own_column ^ own % 8 : own_column) * 16;
   auto place = [&](int step) -> u32 {
-    return whole_rows ? (own_place ^ (SWIZZLE ? step * (32 / width) % 8 * 16 : 0)) + step * 512 : dst + (step * 32 + lane) * 16;
+    return whole_rows ? (own_place ^ (SWIZZLE ? step * (THREADS / width) % 8 * 16 : 0)) + step * THREADS * 16 : dst + (step * THREADS + thread) * 16;
   };
-  auto is_piece = [&](int step) { return pieces % 32 == 0 || step * 32 + lane < pieces; };
+  auto is_piece = [&](int step) { return pieces % THREADS == 0 || step * THREADS + thread < pieces; };
 
   if (before >= 0 && after >= BYTES0 && c1 >= 0 && c1 + B1 <= map.sizes[1] && c2 >= 0 && c2 + B2 <= map.sizes[2] && c3 >= 0 &&
       c3 + B3 <= map.sizes[3] && c4 >= 0 && c4 + B4 <= map.sizes[4]) {   // nearly always
@@ -65,10 +68,10 @@ DEV void copy_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4
   }
 }
 
-// The same where c0 is a multiple of UNIT bytes only: 4 by cp.async; 2 or 1, an element, by a load and a store of the lane, which no arrival for
-// cp.async counts. Called by whole warps: unit n is copied by lane n % 32.
-template <int UNIT, int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE>
-DEV void copy_shifted_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4, int lane CALLER_) {
+// The same where c0 is a multiple of UNIT bytes only: 4 by cp.async; 2 or 1, an element, by a load and a store of the thread, which no arrival for
+// cp.async counts. Unit n is copied by thread n % THREADS.
+template <int UNIT, int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE, int THREADS = 32>
+DEV void copy_shifted_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4, int thread CALLER_) {
   static_assert(UNIT == 1 || UNIT == 2 || UNIT == 4, "a unit is 4 bytes, or an element of 2 or 1");
   static_assert(BYTES0 > 0 && BYTES0 % 16 == 0, "a row of a box is whole pieces of 16 bytes");
   static_assert(SWIZZLE == 0 || (SWIZZLE == 128 && BYTES0 == 128), "the pieces of a row of 128 bytes are permuted within it, or not at all");
@@ -77,7 +80,7 @@ DEV void copy_shifted_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3
   const i64 before = c0 * map.strides[0], after = map.sizes[0] * map.strides[0] - before;
   const int first = before >= 0 ? 0 : -before < BYTES0 ? (int)-before : BYTES0, last = after <= 0 ? 0 : after < BYTES0 ? (int)after : BYTES0;
 #pragma unroll 4
-  for (int n = lane; n < units; n += 32) {
+  for (int n = thread; n < units; n += THREADS) {
     const u32 row = (u32)n / width;
     const int byte = n % width * UNIT;
     const int i1 = c1 + (int)(row % B1), i2 = c2 + (int)(row / B1 % B2), i3 = c3 + (int)(row / (B1 * B2) % B3), i4 = c4 + (int)(row / (B1 * B2 * B3));

@@ -13,7 +13,7 @@ import schedules
 import sm_clock
 
 PROGRAM = ""   # tilewright
-DEFAULT = "block=q d=128 e=128 k=128 q=128 warpgroups=2 stages=2 blockBuffers=1 overlap=yes turns=no drawn=yes stabilised=yes registerRows=6 registerVectors=2"
+DEFAULT = "block=q d=128 e=128 k=128 q=128 warpgroups=2 stages=2 blockBuffers=1 overlap=yes turns=no drawn=yes stabilised=yes producer=yes blocksPerSM=1 registerRows=6 registerVectors=2"
 DESCRIPTION = """kernel {variant}
   target    {target}
   key       0123
@@ -100,9 +100,9 @@ class Schedules(unittest.TestCase):
     def test_every_field_is_changed_alone(self):
         base = schedules.parse(DEFAULT)
         made = dict(schedules.changes(base, "q", "k", [96]))
-        for name in ("warpgroups=1 q=64", "warpgroups=3 q=192", "warpgroups=4 q=256", "k=64", "k=96", "k=112", "k=144", "k=256", "stages=1", "stages=3", "blockBuffers=2", "overlap=no", "turns=yes", "drawn=no", "stabilised=no"):
+        for name in ("warpgroups=1 q=64", "warpgroups=3 q=192", "warpgroups=4 q=256", "k=64", "k=96", "k=112", "k=144", "k=256", "stages=1", "stages=3", "blockBuffers=2", "overlap=no", "turns=yes", "drawn=no", "stabilised=no", "producer=no", "blocksPerSM=2"):
             self.assertIn(name, made)
-        self.assertEqual(len(made), 15)
+        self.assertEqual(len(made), 17)
         for name, schedule in made.items():
             self.assertEqual({f for f in base if base[f] != schedule[f]}, {pair.split("=")[0] for pair in name.split()})
             self.assertEqual(list(schedule), list(base))

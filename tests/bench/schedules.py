@@ -5,8 +5,8 @@ import re
 # them with `tilewright list --targets --json`.
 FLOP_PER_CYCLE = {"a100": 2048, "a100-80gb": 2048, "h100": 4096, "h100-pcie": 4096, "h200": 4096, "h200-sm80": 4096, "b200": 8192, "a10": 1024, "l4": 1024, "l40s": 1024,
                   "rtx3090": 512, "rtx4090": 512, "rtx5090": 512}
-FIELDS = ("warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "registerRows", "registerVectors")
-FLAGS = ("overlap", "turns", "drawn", "stabilised")
+FIELDS = ("warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "producer", "blocksPerSM", "registerRows", "registerVectors")
+FLAGS = ("overlap", "turns", "drawn", "stabilised", "producer")
 ROWS_OF_A_WARPGROUP = 64
 
 
@@ -56,6 +56,7 @@ def changes(schedule, block, fold, folds=()):
         if stages >= 1:
             add(stages=stages)
     add(blockBuffers=2 if schedule["blockBuffers"] == 1 else 1)
+    add(blocksPerSM=2 if schedule["blocksPerSM"] == 1 else 1)
     for flag in FLAGS:
         add(**{flag: "no" if schedule[flag] == "yes" else "yes"})
     return out

@@ -217,6 +217,32 @@ TEST_CASE("kernels without Hopper's instructions in the simulator") {
   right(onTarget(notFinite(variant("causal", {1, 2, 1, 200, 260, 64, 64}, Type::bf16, "k=32")), "a100"));
 }
 
+TEST_CASE("warps of 32 rows in the simulator") {
+  for (const char *name : {"plain", "causal", "window(70,20)", "causal+alibi+softcap(4)"})
+    for (Type type : {Type::bf16, Type::f16})
+      right(onTarget(variant(name, {1, 2, 1, 300, 340, 64, 64}, type, "q=128 warpgroups=1 k=32"), "a100"), type == Type::bf16 ? Fill::whole : Fill::any);
+  for (std::int64_t d : {8, 40, 128})
+    right(onTarget(variant("causal", {1, 2, 1, 200, 260, d, d}, Type::bf16, "q=128 warpgroups=1 k=32"), "rtx4090"));
+  for (const char *schedule : {"q=256 warpgroups=2 k=32", "q=128 warpgroups=1 k=16 stabilised=no", "q=128 warpgroups=1 k=32 drawn=no stages=1"})
+    right(onTarget(variant("causal", {1, 3, 1, 270, 290, 64, 64}, Type::bf16, schedule), "a100"));
+  for (const char *name : {"causal", "window(70,20)"})
+    right(onTarget(notFinite(variant(name, {1, 1, 1, 200, 260, 64, 64}, Type::bf16, "q=128 warpgroups=1 k=32")), "a100"));
+}
+
+TEST_CASE("consumers that copy for themselves in the simulator") {
+  for (const char *name : {"plain", "causal", "window(70,20)", "causal+alibi+softcap(4)"})
+    for (const char *schedule : {"producer=no k=32", "producer=no k=32 q=128 warpgroups=1 drawn=no"})
+      right(onTarget(variant(name, {1, 2, 1, 300, 340, 64, 64}, Type::bf16, schedule + std::string(name[0] == 'p' ? "" : " blockBuffers=1")), "a100"));
+  for (const char *schedule : {"producer=no k=32 q=256 warpgroups=2 stages=3", "producer=no k=16 q=64 warpgroups=1 stabilised=no", "producer=no k=32 blockBuffers=2 turns=yes",
+                               "producer=no k=48 q=192 warpgroups=3", "producer=no k=32 q=128 warpgroups=1 blocksPerSM=2"})
+    right(onTarget(variant("causal", {1, 3, 1, 270, 290, 64, 64}, Type::f16, schedule), "a100"));
+  for (auto [sq, skv] : {std::pair{1, 1}, {1, 300}, {300, 1}, {40, 7}, {5, 0}, {0, 5}, {129, 64}, {127, 129}})
+    for (const char *schedule : {"producer=no k=32 q=64 warpgroups=1", "producer=no k=32 q=64 warpgroups=1 stabilised=no"})
+      right(onTarget(variant("causal", {2, 2, 1, sq, skv, 64, 64}, Type::bf16, schedule), "a100"));
+  for (const char *schedule : {"producer=no k=32", "producer=no k=32 q=128 warpgroups=1"})
+    right(onTarget(notFinite(variant("window(70,20)", {1, 1, 1, 200, 260, 64, 64}, Type::bf16, schedule)), "a100"));
+}
+
 TEST_CASE("schedules of every kind in the simulator") {
   for (const char *schedule : {"k=32 overlap=no", "k=32 turns=no", "k=32 drawn=no", "k=32 stages=1", "k=32 stages=3 blockBuffers=2",
                                "k=16 q=64 warpgroups=1", "k=48 q=192 warpgroups=3"})

@@ -62,6 +62,7 @@ FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) 
   for (Attribute axis : kernel.getFree())
     made.launch.freeAxes.push_back(cast<StringAttr>(axis).str());
   made.launch.threads = int(kernel.threads());
+  made.launch.blocksPerSM = int(kernel.getBlocksPerSM());
   made.launch.grouped = kernel.getGrouped();
   made.launch.softwareMaps = !device::isHopper(kernel);
   Names members(Names::For::members);
@@ -185,6 +186,11 @@ void Declarations::addRingTensors() {
   }
 }
 
+int64_t Declarations::copyingThreads() const {
+  constexpr int64_t warp = 32;
+  return device::producerOf(kernel) ? warp : launch.threads;
+}
+
 Expression Declarations::parameter(Value value) const {
   const std::string field = "p." + fields.find(value)->second;
   return {value.getType().isF16() || value.getType().isBF16() ? widened(field, value.getType(), Float32Type::get(value.getContext())) : field};
@@ -225,8 +231,8 @@ void Declarations::printHeader(Text &text) const {
                             *barriers.getOffset() + 8 * std::uint64_t(slots), slots, slots == 1 ? "" : "s"));
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {
       const std::int64_t slots = mailbox.getResult().getType().getSlots(), words = mailbox.getResult().getType().getWords();
-      text.line(fmt::format("constexpr u32 {}_AT = {};   // {} x {} number{} from the producer", stem(mailbox.getResult()), *mailbox.getOffset(), slots, words,
-                            words == 1 ? "" : "s"));
+      text.line(fmt::format("constexpr u32 {}_AT = {};   // {} x {} number{} from {}", stem(mailbox.getResult()), *mailbox.getOffset(), slots, words,
+                            words == 1 ? "" : "s", device::producerOf(kernel) ? "the producer" : "one thread"));
       if (mailbox.getAnswers())
         text.line(fmt::format("constexpr u32 {}_BACK = {};   // {} x {} answers, one from each warp", stem(mailbox.getResult()), *mailbox.getOffset() + std::uint64_t(device::answersAt(mailbox)), slots,
                               *mailbox.getAnswers()));
@@ -236,7 +242,6 @@ void Declarations::printHeader(Text &text) const {
 
 void Declarations::printSetup(Text &text) const {
   device::KernelOp kernel = this->kernel;
-  constexpr int warp = 32;
   auto eachSlot = [&](std::int64_t slots, auto print) {
     if (slots == 1)
       return print("");
@@ -255,7 +260,8 @@ void Declarations::printSetup(Text &text) const {
       text.line(fmt::format("smem_name(sb + {0}_FULL, {1}, \"{0}_FULL\");", name, 8 * slots));
       text.line(fmt::format("smem_name(sb + {0}_EMPTY, {1}, \"{0}_EMPTY\");", name, 8 * slots));
       eachSlot(slots, [&](const char *step) {
-        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, (arrivedAtByLanes(barriers.getResult()) ? warp : 1) + (storedByLanes(barriers.getResult()) ? warp : 0)));
+        const std::int64_t each = copyingThreads();
+        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, (arrivedAtByLanes(barriers.getResult()) ? each : 1) + (storedByLanes(barriers.getResult()) ? each : 0)));
         text.line(fmt::format("mbar_init(sb + {}_EMPTY{}, {});", name, step, std::uint64_t(barriers.getReleases())));
       });
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {

@@ -26,7 +26,9 @@ public:
   /// `&p.tm_K`
   std::string map(mlir::Value value) const;
   std::vector<std::string> maps() const;
-  /// Whether every lane of the producer's warp arrives on these barriers, for what it has copied; else one arrival counts, a copy engine's or a post's.
+  /// The threads that copy where no engine does: a warp of the producer's, or all of the consumers'.
+  int64_t copyingThreads() const;
+  /// Whether each of them arrives on these barriers, for what it has copied; else one arrival counts, a copy engine's or a post's.
   bool arrivedAtByLanes(mlir::Value barriers) const { return filledByLanes.contains(barriers); }
   /// Whether these lanes also store elements themselves, for which each arrives once more.
   bool storedByLanes(mlir::Value barriers) const { return storedThere.contains(barriers); }

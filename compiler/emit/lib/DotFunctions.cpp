@@ -20,6 +20,29 @@ std::string shape(int64_t rows, int64_t columns) { return fmt::format("[{}, {}]"
 std::string leftAddress(device::RingType tile) { return fmt::format("a + (kk >> 2) * {} + row * 128 + ((((kk & 3) * 2 + (lane >> 4)) ^ (row & 7)) << 4)", tile.rows() * 128); }
 std::string rightAddress(device::RingType tile) { return fmt::format("b + (kk >> 2) * {} + n * 128 + ((((kk & 3) * 2 + ((lane >> 3) & 1)) ^ (n & 7)) << 4)", tile.rows() * 128); }
 
+/// The same for all rows of a warp: where the lane's part of step 0 lies. What a step adds does not carry into the swizzled bits.
+constexpr const char *leftStart = "const u32 a_own = a + row * 128 + (((lane >> 4) ^ (lane & 7)) << 4);";
+constexpr const char *rightStart = "const u32 b_own = b + ((lane & 7) + (lane >> 4) * 8) * 128 + ((((lane >> 3) & 1) ^ (lane & 7)) << 4);";
+constexpr const char *transposedStart = "const u32 b_own = b + (lane & 15) * 128 + (((lane >> 4) ^ (lane & 7)) << 4);";
+
+/// The rows of a warp, in blocks of 16: what one instruction multiplies.
+struct Warp {
+  int64_t blocks;
+
+  explicit Warp(Operation *op) : blocks(int64_t(op->getParentOfType<device::ConsumersOp>().getRows()) / 16) {}
+  /// A lane's elements of a fragment.
+  int64_t elements(int64_t width) const { return blocks * width / 2; }
+  /// x[block]: of step kk, the left operand of each block.
+  void loadLeft(Text &body, device::RingType tile) const {
+    for (int64_t block = 0; block < blocks; ++block)
+      body.line(fmt::format("ldmatrix_x4(x[{}], (a_own ^ (kk & 3) * 32) + (kk >> 2) * {}{});", block, tile.rows() * 128, block ? fmt::format(" + {}", block * 2048) : ""));
+  }
+  /// Adds x[block] . `words` to eight columns of each block, from d[first] on.
+  void multiply(Text &body, Type element, const std::string &words, const std::string &first) const {
+    body.line(fmt::format("mma_blocks<{}>(d, {}, x, {});", instructionType(element), first, words));
+  }
+};
+
 /// The name under which `body` (all after the name) is known; an empty one is to be filled in.
 std::string &lookUp(std::vector<std::pair<std::string, std::string>> &known, const std::string &body) {
   for (auto &[text, name] : known)
@@ -70,92 +93,93 @@ std::string DotFunctions::nameOf(device::MultiplyOp op) {
   });
 }
 
-// By each warp for its 16 rows. A lane's words of the operands come from ldmatrix: of the left one 16 x 16 elements, of the right one 16 of
-// the contracted axis by 16 columns, or the last 8.
+// By each warp for its rows, 16 or 32. A lane's words of the operands come from ldmatrix: of the left one 16 x 16 elements for every 16 rows, of the
+// right one 16 of the contracted axis by 16 columns, or the last 8, which serve all rows. Steps of a tile are constants, but for
+// the swizzle: of the address, bits 4 to 6, in which only the start of a row of 128 bytes and the place in it meet.
 std::string DotFunctions::nameOfWarps(device::MultiplyOp op) {
   const int64_t n = op.getAccumulator().getType().getWidth(), depth = int64_t(op.getDepth());
+  const Warp warp(op);
   device::RingType right = op.getRight().getType();
   auto leftTile = dyn_cast<device::RingType>(op.getLeft().getType());
-  const char *product = right.getElement().isBF16() ? "mma_bf16_16816" : "mma_f16_16816";
   const bool transposed = op.getTransposed();
   Text body;
-  const std::string left = leftTile ? "u32 a" : fmt::format("const u32 (&a)[{}]", cast<device::OperandType>(op.getLeft().getType()).getWidth() / 4);
-  body.open(fmt::format("(float (&d)[{}], {}, u32 b, int row, int lane) {{", n / 2, left));
+  const std::string left = leftTile ? "u32 a" : fmt::format("const u32 (&a)[{}]", warp.elements(cast<device::OperandType>(op.getLeft().getType()).getWidth()) / 2);
+  body.open(fmt::format("(float (&d)[{}], {}, u32 b, int row, int lane) {{", warp.elements(n), left));
   if (!op.getAccumulate()) {
     body.line("#pragma unroll");
-    body.line(fmt::format("for (int i = 0; i < {}; i++) d[i] = 0.f;", n / 2));
+    body.line(fmt::format("for (int i = 0; i < {}; i++) d[i] = 0.f;", warp.elements(n)));
   }
+  if (leftTile)
+    body.line(leftStart);
+  body.line(transposed ? transposedStart : rightStart);
   body.line("#pragma unroll");
   body.open(fmt::format("for (int kk = 0; kk < {}; kk++) {{", depth / 16));
+  body.line(fmt::format("u32 x[{}][4];", warp.blocks));
   if (leftTile) {
-    body.line("u32 x[4];");
-    body.line(fmt::format("ldmatrix_x4(x, {});", leftAddress(leftTile)));
+    warp.loadLeft(body, leftTile);
   } else {
-    body.line("const u32 x[4] = {a[4 * kk], a[4 * kk + 1], a[4 * kk + 2], a[4 * kk + 3]};");
+    const int64_t rows = 2 * warp.blocks;   // words of 8 columns
+    for (int64_t block = 0; block < warp.blocks; ++block)
+      for (int64_t i = 0; i < 4; ++i)
+        body.line(fmt::format("x[{}][{}] = a[{} * kk + {}];", block, i, 2 * rows, 2 * block + i % 2 + i / 2 * rows));
   }
-  // `pair`: the columns of two matrices; the lanes from 16 on give the second one's rows.
-  auto load = [&](bool pair) {
-    const std::string address =
-        transposed ? fmt::format("b + (piece >> 3) * {} + k * 128 + (((piece & 7) ^ (k & 7)) << 4)", right.rows() * 128)
-                   : rightAddress(right);
-    const std::string at = pair ? "2 * j" : std::to_string(n / 8 - 1);
-    if (transposed)
-      body.line(fmt::format("const int piece = {}{}, k = 16 * kk + (lane & 15);", at, pair ? " + (lane >> 4)" : ""));
-    else
-      body.line(fmt::format("const int n = 8 * ({}{}) + (lane & 7);", at, pair ? " + (lane >> 4)" : ""));
-    body.line(fmt::format("u32 y[{0}];", pair ? 4 : 2));
-    body.line(fmt::format("ldmatrix_x{}{}(y, {});", pair ? 4 : 2, transposed ? "_trans" : "", address));
+  auto columns = [&](const std::string &j, bool pair) {
+    const std::string at = transposed ? fmt::format("(b_own ^ ({0} & 3) * 32) + ({0} >> 2) * {1} + kk * 2048", j, right.rows() * 128)
+                                      : fmt::format("(b_own ^ (kk & 3) * 32) + (kk >> 2) * {} + {} * 2048", right.rows() * 128, j);
+    body.line(fmt::format("u32 y[{}];", pair ? 4 : 2));
+    body.line(fmt::format("ldmatrix_x{}{}(y, {});", pair ? 4 : 2, transposed ? "_trans" : "", at));
+    for (int half = 0; half < (pair ? 2 : 1); ++half) {
+      const std::string words = pair ? fmt::format("y{}", half) : "y", first = fmt::format("{} * (2 * {}{})", 4 * warp.blocks, j, half ? " + 1" : "");
+      if (pair)
+        body.line(fmt::format("const u32 {}[2] = {{y[{}], y[{}]}};", words, 2 * half, 2 * half + 1));
+      warp.multiply(body, right.getElement(), words, first);
+    }
   };
   if (n >= 16) {
     body.line("#pragma unroll");
     body.open(fmt::format("for (int j = 0; j < {}; j++) {{", n / 16));
-    load(true);
-    body.line("const u32 y0[2] = {y[0], y[1]}, y1[2] = {y[2], y[3]};");
-    body.line("float c0[4] = {d[8 * j], d[8 * j + 1], d[8 * j + 2], d[8 * j + 3]}, c1[4] = {d[8 * j + 4], d[8 * j + 5], d[8 * j + 6], d[8 * j + 7]};");
-    body.line(fmt::format("{0}(c0, x, y0); {0}(c1, x, y1);", product));
-    body.line("#pragma unroll");
-    body.line("for (int i = 0; i < 4; i++) d[8 * j + i] = c0[i], d[8 * j + 4 + i] = c1[i];");
+    columns("j", true);
     body.close();
   }
-  if (n % 16) {
-    load(false);
-    body.line(fmt::format("float c[4] = {{d[{}], d[{}], d[{}], d[{}]}};", n / 2 - 4, n / 2 - 3, n / 2 - 2, n / 2 - 1));
-    body.line(fmt::format("{}(c, x, y);", product));
-    body.line("#pragma unroll");
-    body.line(fmt::format("for (int i = 0; i < 4; i++) d[{} + i] = c[i];", n / 2 - 4));
-  }
+  if (n % 16)
+    columns(std::to_string(n / 16), false);
   body.close();
   body.close();
   return named(body.str(), "dot", multiplies, [&] {
-    text.line(fmt::format("// {} {} {} . {}, by each warp: {}, {}; `row` is this lane's row of a left tile", shape(16, n), op.getAccumulate() ? "+=" : "=", shape(16, depth), shape(depth, n),
+    text.line(fmt::format("// {} {} {} . {}, by each warp: {}, {}; `row` is this lane's row of a left tile", shape(16 * warp.blocks, n), op.getAccumulate() ? "+=" : "=", shape(16 * warp.blocks, depth), shape(depth, n),
                           leftTile ? "a tile" : "registers", transposed ? "columns side by side" : "the contracted axis side by side"));
   });
 }
 
 std::string DotFunctions::nameOf(device::RepeatOp op) {
   const int64_t n = op.getResult().getType().getWidth(), depth = int64_t(op.getDepth());
+  const Warp warp(op);
   device::RingType left = op.getLeft().getType(), right = op.getRight().getType();
   Text body;
-  body.open(fmt::format("(float (&d)[{}], u32 a, u32 b, int row, int lane) {{", n / 2));
+  body.open(fmt::format("(float (&d)[{}], u32 a, u32 b, int row, int lane) {{", warp.elements(n)));
   body.line("#pragma unroll");
   body.open(fmt::format("for (int j = 0; j < {}; j++) {{", n / 8));
-  body.line("float part[4] = {0.f, 0.f, 0.f, 0.f};");
-  body.line("const int n = 8 * j + (lane & 7);");
-  body.line("#pragma unroll 1");
-  body.open(fmt::format("for (int kk = 0; kk < {}; kk++) {{", depth / 16));
-  body.line("u32 x[4], y[2];");
-  body.line(fmt::format("ldmatrix_x4(x, {});", leftAddress(left)));
-  body.line(fmt::format("ldmatrix_x2(y, {});", rightAddress(right)));
-  body.line(fmt::format("mma_{}_16816(part, x, y);", right.getElement().isBF16() ? "bf16" : "f16"));
-  body.close();
-  body.line("d[4 * j] = part[0];");
-  body.line("d[4 * j + 1] = part[1];");
-  body.line("d[4 * j + 2] = part[2];");
-  body.line("d[4 * j + 3] = part[3];");
+  for (int64_t block = 0; block < warp.blocks; ++block) {
+    if (warp.blocks > 1)
+      body.open("{");
+    body.line("float part[4] = {0.f, 0.f, 0.f, 0.f};");
+    body.line("const int n = 8 * j + (lane & 7);");
+    body.line("#pragma unroll 1");
+    body.open(fmt::format("for (int kk = 0; kk < {}; kk++) {{", depth / 16));
+    body.line("u32 x[4], y[2];");
+    body.line(fmt::format("ldmatrix_x4(x, {}{});", leftAddress(left), block ? fmt::format(" + {}", block * 2048) : ""));
+    body.line(fmt::format("ldmatrix_x2(y, {});", rightAddress(right)));
+    body.line(fmt::format("mma_{}_16816(part, x, y);", right.getElement().isBF16() ? "bf16" : "f16"));
+    body.close();
+    for (int64_t i = 0; i < 4; ++i)
+      body.line(fmt::format("d[{} * j{}] = part[{}];", 4 * warp.blocks, 4 * block + i ? fmt::format(" + {}", 4 * block + i) : "", i));
+    if (warp.blocks > 1)
+      body.close();
+  }
   body.close();
   body.close();
   return named(body.str(), "repeat", repeats, [&] {
-    text.line(fmt::format("// {} = {} . {}, by one warp: `row` is this lane's row of the left tile", shape(16, n), shape(16, depth), shape(depth, n)));
+    text.line(fmt::format("// {} = {} . {}, by one warp: `row` is this lane's row of the left tile", shape(16 * warp.blocks, n), shape(16 * warp.blocks, depth), shape(depth, n)));
   });
 }
 

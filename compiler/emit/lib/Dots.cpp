@@ -34,8 +34,7 @@ void Statements::descriptors(device::ConsumersOp role) {
 LogicalResult Statements::print(device::MultiplyOp op) {
   if (!hopper) {
     const std::string left = isa<device::RingType>(op.getLeft().getType()) ? slotAddress(op.getLeft(), op.getLeftCursor()) : registers[op.getLeft()];
-    text.line(fmt::format("{}({}, {}, {}, cw * 64 + (warp & 3) * 16 + (lane & 15), lane);", dots.nameOf(op), registers[op.getAccumulator()], left,
-                          slotAddress(op.getRight(), op.getRightCursor())));
+    text.line(fmt::format("{}({}, {}, {}, {}, lane);", dots.nameOf(op), registers[op.getAccumulator()], left, slotAddress(op.getRight(), op.getRightCursor()), leftRow()));
     return success();
   }
   auto descriptor = [&](Value ring, Value cursor, bool isLeft, bool transposed) {
@@ -49,6 +48,8 @@ LogicalResult Statements::print(device::MultiplyOp op) {
                         descriptor(op.getRight(), op.getRightCursor(), false, op.getTransposed())));
   return success();
 }
+
+std::string Statements::leftRow() const { return fmt::format("cw * {} + (warp & 3) * {} + (lane & 15)", 4 * rowsOfWarp, rowsOfWarp); }
 
 std::string Statements::pins(ValueRange pinned) const {
   std::string list;
@@ -84,7 +85,7 @@ LogicalResult Statements::print(device::PackOp op) {
   const std::string &fragment = registers[op.getFragment()], &operand = registers[op.getOperand()];
   device::OperandType type = op.getOperand().getType();
   text.line("#pragma unroll");
-  text.line(fmt::format("for (int j = 0; j < {0}; j++) {1}[j] = {2}({3}[2 * j], {3}[2 * j + 1]);", type.getWidth() / 4, operand,
+  text.line(fmt::format("for (int j = 0; j < {0}; j++) {1}[j] = {2}({3}[2 * j], {3}[2 * j + 1]);", elementsOf(type.getWidth()) / 2, operand,
                         packFunction(type.getElement()), fragment));
   return success();
 }
@@ -105,14 +106,14 @@ LogicalResult Statements::print(device::IsolateOp op) {
   device::RingType ring = op.getRing().getType();
   const std::string found = op.getFound() ? values.textOf(op.getFound()) : scanned(op.getRing(), op.getCursor());
   text.line(fmt::format("if ({})", found));
-  text.line(fmt::format("  isolate<{}, {}, {}, {}, {}, {}>({}, {}, {}, cw, warp, lane);", ring.getElement().isBF16() ? "BF16" : "F16", op.getTransposed(), ring.rows(),
-                        ring.chunks(), warpgroups, op.getKeep(), registers[op.getAccumulator()], registers[op.getWeights()], slotAddress(op.getRing(), op.getCursor())));
+  text.line(fmt::format("  isolate<{}, {}, {}, {}, {}, {}{}>({}, {}, {}, cw, warp, lane);", ring.getElement().isBF16() ? "BF16" : "F16", op.getTransposed(), ring.rows(),
+                        ring.chunks(), warpgroups, op.getKeep(), rowsOfWarp == 16 ? "" : fmt::format(", {}", rowsOfWarp / 16), registers[op.getAccumulator()], registers[op.getWeights()], slotAddress(op.getRing(), op.getCursor())));
   return success();
 }
 
 LogicalResult Statements::print(device::RepeatOp op) {
-  text.line(fmt::format("{}({}, {}, {}, cw * 64 + (warp & 3) * 16 + (lane & 15), lane);", dots.nameOf(op), registers[op.getResult()],
-                        slotAddress(op.getLeft(), op.getLeftCursor()), slotAddress(op.getRight(), op.getRightCursor())));
+  text.line(fmt::format("{}({}, {}, {}, {}, lane);", dots.nameOf(op), registers[op.getResult()], slotAddress(op.getLeft(), op.getLeftCursor()),
+                        slotAddress(op.getRight(), op.getRightCursor()), leftRow()));
   return success();
 }
 

@@ -1,5 +1,6 @@
 // Work on registers: loops over a thread's rows and elements, reductions, vectors along columns.
 #include "Statements.h"
+#include "llvm/Support/MathExtras.h"
 #include <fmt/format.h>
 using namespace mlir;
 
@@ -47,11 +48,11 @@ LogicalResult Statements::print(device::RegistersOp op) {
   std::string &name = registers[op.getResult()] = names.unique(op.getName());
   const int64_t width = device::widthOf(type);
   if (isa<device::RowsType>(type))
-    text.line(fmt::format("{} {}[2];", scalarType(device::elementOf(type)), name));
+    text.line(fmt::format("{} {}[{}];", scalarType(device::elementOf(type)), name, rowsOfThread));
   else if (isa<device::OperandType>(type))
-    text.line(fmt::format("u32 {}[{}];   // {} columns, two elements a register", name, width / 4, width));
+    text.line(fmt::format("u32 {}[{}];   // {} columns, two elements a register", name, elementsOf(width) / 2, width));
   else
-    text.line(fmt::format("{} {}[{}];   // {} columns", scalarType(device::elementOf(type)), name, width / 2, width));
+    text.line(fmt::format("{} {}[{}];   // {} columns", scalarType(device::elementOf(type)), name, elementsOf(width), width));
   return success();
 }
 
@@ -60,11 +61,14 @@ LogicalResult Statements::print(device::FillOp op) {
   const std::string &name = registers[op.getRegisters()], value = values.lasting(op.getValue()).text;
   const int64_t width = device::widthOf(op.getRegisters().getType());
   if (!width) {
-    text.line(fmt::format("{0}[0] = {0}[1] = {1};", name, value));
+    std::string all;
+    for (int64_t r = 0; r < rowsOfThread; ++r)
+      all += fmt::format("{}[{}] = ", name, r);
+    text.line(all + value + ";");
     return success();
   }
   text.line("#pragma unroll");
-  text.line(fmt::format("for (int i = 0; i < {}; i++) {}[i] = {};", width / 2, name, value));
+  text.line(fmt::format("for (int i = 0; i < {}; i++) {}[i] = {};", elementsOf(width), name, value));
   return success();
 }
 
@@ -72,7 +76,7 @@ LogicalResult Statements::print(device::EachRowOp op) {
   values.settleRegisters();
   Scope scope(names);
   text.line("#pragma unroll");
-  text.open("for (int r = 0; r < 2; r++) {");
+  text.open(fmt::format("for (int r = 0; r < {}; r++) {{", rowsOfThread));
   if (failed(block(op.getBody().front())))
     return failure();
   text.close();
@@ -87,7 +91,8 @@ LogicalResult Statements::print(device::EachElementOp op) {
       holds<device::LoadColumnOp>(op, [&](device::LoadColumnOp part) { return !inPlace(part); }))
     return op.emitError() << "has a device.combine or device.load_column in a nested region; they stand for every element alike";
   // Reductions run in chains side by side, each of elements of one row.
-  const int64_t count = op.getWidth() / (ofOneRow ? 4 : 2), chainCount = std::min<int64_t>(4, count);
+  const int64_t count = ofOneRow ? op.getWidth() / 4 : elementsOf(op.getWidth()), besides = 2 * rowsOfThread;   // elements of 8 columns
+  const int64_t chainCount = std::min<int64_t>(ofOneRow ? 4 : besides, count);
   for (auto combine : op.getBody().getOps<device::CombineOp>()) {
     if (chains.contains(combine.getRows()))
       return combine.emitError() << "combines into rows that this loop combines into already";
@@ -103,16 +108,16 @@ LogicalResult Statements::print(device::EachElementOp op) {
   text.line("#pragma unroll");
   text.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", ofOneRow ? "e" : "i", count));
   std::string present;
-  auto add = [&](bool isUsed, const char *what) {
+  auto add = [&](bool isUsed, const std::string &what) {
     if (isUsed)
-      present += (present.empty() ? "const int " : ", ") + std::string(what);
+      present += (present.empty() ? "const int " : ", ") + what;
   };
   if (ofOneRow) {
-    add(usesFragment(op), "i = 4 * (e >> 1) + 2 * r + (e & 1)");
+    add(usesFragment(op), fmt::format("i = {} * (e >> 1) + 2 * r + (e & 1)", besides));
     add(holds<device::ColumnOp>(op) || holds<device::LoadColumnOp>(op), "c = 8 * (e >> 1) + (e & 1)");
   } else {
-    add(usesRow(op), "r = (i >> 1) & 1");
-    add(holds<device::ColumnOp>(op) || holds<device::LoadColumnOp>(op), "c = 8 * (i >> 2) + (i & 1)");
+    add(usesRow(op), fmt::format("r = (i >> 1) & {}", rowsOfThread - 1));
+    add(holds<device::ColumnOp>(op) || holds<device::LoadColumnOp>(op), fmt::format("c = 8 * (i >> {}) + (i & 1)", llvm::Log2_64(std::uint64_t(besides))));
   }
   if (!present.empty())
     text.line(present + ";");
@@ -139,7 +144,7 @@ LogicalResult Statements::print(device::EachElementOp op) {
       joinChains();
     } else {
       text.line("#pragma unroll");
-      text.open("for (int r = 0; r < 2; r++) {");
+      text.open(fmt::format("for (int r = 0; r < {}; r++) {{", rowsOfThread));
       joinChains();
       text.close();
     }
@@ -174,7 +179,7 @@ LogicalResult Statements::print(device::SetOp op) {
 LogicalResult Statements::print(device::CombineOp op) {
   const bool ofOneRow = bool(op->getParentOfType<device::EachRowOp>());
   auto loop = op->getParentOfType<device::EachElementOp>();
-  const int64_t chainCount = std::min<int64_t>(4, loop.getWidth() / (ofOneRow ? 4 : 2));
+  const int64_t chainCount = ofOneRow ? std::min<int64_t>(4, loop.getWidth() / 4) : 2 * rowsOfThread;
   const std::string index = ofOneRow ? "e" : "i", chain = chains[op.getRows()] + fmt::format("[{} & {}]", index, chainCount - 1);
   const Expression element = values.repeatable(op.getValue());
   text.line(fmt::format("{} = {} < {} ? {} : {};", chain, index, chainCount, element.text, combined(op.getKind(), chain, element.text, op.getValue().getType())));
@@ -184,20 +189,20 @@ LogicalResult Statements::print(device::CombineOp op) {
 LogicalResult Statements::print(device::JoinOp op) {
   values.settleRegisters();
   text.line("#pragma unroll");
-  text.open("for (int r = 0; r < 2; r++) {");
+  text.open(fmt::format("for (int r = 0; r < {}; r++) {{", rowsOfThread));
   printQuad(text, op.getKind(), registers[op.getRows()] + "[r]", op.getRows().getType().getElement());
   text.close();
   return success();
 }
 
-// Elements 4n and 4n + 1 of a thread stand side by side in one row, 4n + 2 and 4n + 3 below them: one load serves the four.
+// Of a thread's elements in 8 columns, two stand side by side in one row and the others below them: one load serves them all.
 LogicalResult Statements::print(device::LoadColumnOp op) {
   const bool ofOneRow = bool(op->getParentOfType<device::EachRowOp>());
   Type element = op.getRing().getType().getElement(), result = op.getResult().getType();
   const unsigned bits = element.getIntOrFloatBitWidth();
   const std::string &pair = registers[op.getResult()];
   const std::string address = slotAddress(op.getRing(), op.getCursor()) + (bits == 8 ? " + col + c" : fmt::format(" + {} * (col + c)", bits / 8));
-  const std::string first = ofOneRow ? "if ((e & 1) == 0) " : "if ((i & 3) == 0) ";
+  const std::string first = ofOneRow ? "if ((e & 1) == 0) " : fmt::format("if ((i & {}) == 0) ", 2 * rowsOfThread - 1);
   std::string value;
   switch (bits) {
   case 64:
@@ -243,14 +248,19 @@ LogicalResult Statements::print(device::LoadOp op) {
 
 LogicalResult Statements::print(device::AnyOp op) {
   const std::string &rows = registers[op.getRows()];
-  values.declare(op.getResult(), {op.getUniform() ? rows + "[0]" : fmt::format("__any_sync(~0u, {0}[0] || {0}[1])", rows)}, "any");
+  std::string any = rows + "[0]";
+  for (int64_t r = 1; r < rowsOfThread && !op.getUniform(); ++r)
+    any += fmt::format(" || {}[{}]", rows, r);
+  values.declare(op.getResult(), {op.getUniform() ? any : "__any_sync(~0u, " + any + ")"}, "any");
   return success();
 }
 
 LogicalResult Statements::print(device::SpoiledOp op) {
   const std::string &fragment = registers[op.getFragment()];
-  const std::int64_t width = op.getFragment().getType().getWidth();
-  values.declare(op.getResult(), {fmt::format("__any_sync(~0u, !(zero_times<{}>({}) == 0.f))", width / 2, fragment)}, "spoiled");
+  const int64_t width = op.getFragment().getType().getWidth();
+  const std::string own = fmt::format("!(zero_times<{}>({}) == 0.f)", elementsOf(width), fragment);
+  constexpr int common = 9;   // the named barrier of all consumers: see isolate
+  values.declare(op.getResult(), {op.getAll() ? fmt::format("bar_any({}, {}, {})", common, 128 * warpgroups, own) : "__any_sync(~0u, " + own + ")"}, "spoiled");
   return success();
 }
 

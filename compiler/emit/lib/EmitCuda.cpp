@@ -21,7 +21,7 @@ FailureOr<CudaText> emitCuda(device::KernelOp kernel) {
   Text body;
   DotFunctions dots;
   Statements statements(*declared, dots, body, names);
-  body.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, 1) {}(const __grid_constant__ Params p) {{", declared->launch.threads, cuda.entry));
+  body.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) {}(const __grid_constant__ Params p) {{", declared->launch.threads, declared->launch.blocksPerSM, cuda.entry));
   body.line("const u32 sb = (smem_u32(dyn_smem()) + 1023) & ~1023u;");
   body.line("const int warp = __shfl_sync(~0u, threadIdx.x >> 5, 0), lane = threadIdx.x & 31, wg = warp >> 2;");
   body.open("if (threadIdx.x == 0) {");

@@ -53,8 +53,9 @@ LogicalResult Statements::print(device::CopyOp op) {
       coordinates += ", 0";
     const int64_t divisor = int64_t(op.getDivisor()), unit = std::min<int64_t>(divisor, 4);
     const std::string copies = divisor == 16 ? "copy_box<" : fmt::format("copy_shifted_box<{}, ", unit);
-    text.line(fmt::format("{}{}, {}>({}{}, {}{}, lane);", copies, fmt::join(box, ", "), int64_t(map.getSwizzle()), slotAddress(op.getRing(), op.getCursor()),
-                          before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), coordinates));
+    const std::string threads = declared.copyingThreads() == 32 ? "" : fmt::format(", {}", declared.copyingThreads());
+    text.line(fmt::format("{}{}, {}{}>({}{}, {}{}, {});", copies, fmt::join(box, ", "), int64_t(map.getSwizzle()), threads, slotAddress(op.getRing(), op.getCursor()),
+                          before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), coordinates, copier));
     return success();
   }
   text.line(fmt::format("tma_load_{}d({}{}, {}, {}{});", op.getCoordinates().size(), slotAddress(op.getRing(), op.getCursor()),
@@ -64,7 +65,7 @@ LogicalResult Statements::print(device::CopyOp op) {
 
 LogicalResult Statements::print(device::AdvanceOp op) {
   const Cursor &cursor = cursors[op.getCursor()];
-  if (op->getParentOfType<device::ProducerOp>()) {
+  if (device::fills(op.getCursor().getDefiningOp<device::CursorOp>())) {
     Value barriers = device::barriersOf(op.getCursor()).getResult();
     if (declared.arrivedAtByLanes(barriers))
       text.line(fmt::format("cp_async_mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
@@ -107,15 +108,16 @@ LogicalResult Statements::print(device::DrawOp op) {
   }
   const std::string name = names.unique(hintFor(op.getResult(), "item"));
   text.line("int " + name + " = 0;");
-  text.line(fmt::format("if (lane == 0) {} = {};", name, drawn));
-  text.line(fmt::format("{0} = __shfl_sync(~0u, {0}, 0);", name));
+  text.line(fmt::format("if ({}) {} = {};", first, name, drawn));
+  if (device::producerOf(op->getParentOfType<device::KernelOp>()))
+    text.line(fmt::format("{0} = __shfl_sync(~0u, {0}, 0);", name));
   values.bind(op.getResult(), {name});
   return success();
 }
 
 LogicalResult Statements::print(device::RetireOp op) {
   const std::string counters = values.textOf(op.getCounters());
-  text.open(fmt::format("if ({}atomicAdd({} + 1, 1) == (int)gridDim.x - 1) {{   // the last block: ready for the next launch", hopper ? "" : "lane == 0 && ", counters));
+  text.open(fmt::format("if ({}atomicAdd({} + 1, 1) == (int)gridDim.x - 1) {{   // the last block: ready for the next launch", hopper ? "" : first + " && ", counters));
   text.line(counters + "[0] = 0;");
   text.line(counters + "[1] = 0;");
   text.close();
@@ -131,7 +133,7 @@ std::string Statements::word(Value mailbox, Value cursor, int64_t n) {
 
 LogicalResult Statements::print(device::PostOp op) {
   if (!hopper)
-    text.open("if (lane == 0) {");
+    text.open("if (" + first + ") {");
   for (auto [i, value] : llvm::enumerate(op.getValues()))
     text.line(fmt::format("st_shared_u32({}, {});", word(op.getMailbox(), op.getCursor(), int64_t(i)), values.textOf(value)));
   text.line(fmt::format("mbar_arrive({});", barrier(op.getCursor(), "_FULL")));

@@ -10,8 +10,10 @@ namespace tw::emit {
 
 LogicalResult Statements::shared(device::KernelOp kernel) {
   if (device::ConsumersOp role = device::consumersOf(kernel))
-    warpgroups = int64_t(role.getWarpgroups());
+    warpgroups = int64_t(role.getWarpgroups()), rowsOfWarp = int64_t(role.getRows()), rowsOfThread = rowsOfWarp / 8;
   hopper = device::isHopper(kernel);
+  if (!device::producerOf(kernel))
+    copier = "threadIdx.x", first = "threadIdx.x == 0";
   kernel.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](device::LoadColumnOp load) { readByLanes.insert(device::barriersOf(load.getCursor()).getResult()); })
@@ -49,7 +51,7 @@ LogicalResult Statements::consumers(device::ConsumersOp role) {
     text.line(fmt::format("reg_inc<{}>();", std::uint64_t(role.getRegisters())));
   const bool isBehindProducer = hopper && device::producerOf(role->getParentOfType<device::KernelOp>());
   text.line(fmt::format("const int cw = {};   // this warpgroup among the consumers", isBehindProducer ? "wg - 1" : "wg"));
-  text.line("const int row = cw * 64 + (warp & 3) * 16 + (lane >> 2), col = 2 * (lane & 3);   // of the first element in a fragment");
+  text.line(fmt::format("const int row = cw * {} + (warp & 3) * {} + (lane >> 2), col = 2 * (lane & 3);   // of the first element in a fragment", 4 * rowsOfWarp, rowsOfWarp));
   if (hopper)
     descriptors(role);
   return block(role.getBody().front());

@@ -65,6 +65,8 @@ private:
   llvm::LogicalResult print(device::LoadColumnOp op);
   llvm::LogicalResult print(device::LoadOp op);
   llvm::LogicalResult print(device::AnyOp op);
+  /// A thread's elements of a fragment so many columns wide; of an operand, two of them are a register.
+  int64_t elementsOf(int64_t width) const { return width * rowsOfThread / 4; }
   /// `s[i]` or `top[r]`: the present element.
   std::string present(mlir::Value registers) const;
 
@@ -82,6 +84,8 @@ private:
   /// The constants from which the descriptors of the operands in shared memory are stepped.
   void descriptors(device::ConsumersOp role);
   std::string pins(mlir::ValueRange registers) const;
+  /// The row of a left tile whose address this lane gives to ldmatrix, in the warp's first 16.
+  std::string leftRow() const;
 
   // ---- Stores.cpp
   llvm::LogicalResult print(device::StoreTileOp op);
@@ -101,6 +105,8 @@ private:
   llvm::DenseMap<mlir::Value, std::string> chains;               // of the rows that the present loop combines into
   llvm::DenseSet<mlir::Value> readByLanes;                       // barriers of slots that lanes read themselves
   int64_t warpgroups = 1;
+  int64_t rowsOfWarp = 16, rowsOfThread = 2;
+  std::string copier = "lane", first = "lane == 0";   // off Hopper, of the threads that copy: a thread's number, and what holds in one of them
   bool hopper = true;
 };
 

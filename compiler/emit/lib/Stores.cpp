@@ -32,14 +32,15 @@ LogicalResult Statements::print(device::StoreTileOp op) {
   if (!type.getElement().isF32() || !(element.isF32() || element.isF16() || element.isBF16()))
     return op.emitError() << "stores " << type.getElement() << " as " << element << "; expected f32 as f32, bf16 or f16";
 
+  const int64_t besides = 2 * rowsOfThread;   // elements of 8 columns
   text.line("#pragma unroll");
-  text.open("for (int r = 0; r < 2; r++) {");
+  text.open(fmt::format("for (int r = 0; r < {}; r++) {{", rowsOfThread));
   text.line(fmt::format("{}* out = {} + {}[r];", memoryType(element), pointer, offsets));
   if (element.isF32()) {
     text.line("#pragma unroll");
     text.line(fmt::format("for (int j = 0; j < {}; j++)", width / 8));
-    text.line(fmt::format("  if ({0}[r]{1}) st_global_v2(out + 8 * j + col, __float_as_uint({2}[4 * j + 2 * r]), __float_as_uint({2}[4 * j + 2 * r + 1]));",
-                          inside, inColumns("8 * j + col"), from));
+    text.line(fmt::format("  if ({0}[r]{1}) st_global_v2(out + 8 * j + col, __float_as_uint({2}[{3} * j + 2 * r]), __float_as_uint({2}[{3} * j + 2 * r + 1]));",
+                          inside, inColumns("8 * j + col"), from, besides));
     text.close();
     return success();
   }
@@ -49,7 +50,8 @@ LogicalResult Statements::print(device::StoreTileOp op) {
     text.open(fmt::format("for (int g = 0; g < {}; g++) {{   // 32 columns: four words a lane, turned so that they lie side by side", groups));
     text.line("u32 x[4];");
     text.line("#pragma unroll");
-    text.line(fmt::format("for (int j = 0; j < 4; j++) x[j] = {0}({1}[16 * g + 4 * j + 2 * r], {1}[16 * g + 4 * j + 2 * r + 1]);", packFunction(element), from));
+    text.line(fmt::format("for (int j = 0; j < 4; j++) x[j] = {0}({1}[{2} * g + {3} * j + 2 * r], {1}[{2} * g + {3} * j + 2 * r + 1]);", packFunction(element), from,
+                          4 * besides, besides));
     text.line("quad_transpose(x, lane);");
     text.line(fmt::format("if ({}[r]{}) st_global_v4(out + 32 * g + 8 * (lane & 3), x[0], x[1], x[2], x[3]);", inside,
                           inColumns("32 * g + 8 * (lane & 3)")));
@@ -58,8 +60,8 @@ LogicalResult Statements::print(device::StoreTileOp op) {
   if (width % 32) {
     text.line("#pragma unroll");
     text.line(fmt::format("for (int j = {}; j < {}; j++)   // the last {} columns", groups * 4, width / 8, width % 32));
-    text.line(fmt::format("  if ({0}[r]{1}) st_global_u32(out + 8 * j + col, {2}({3}[4 * j + 2 * r], {3}[4 * j + 2 * r + 1]));", inside,
-                          inColumns("8 * j"), packFunction(element), from));
+    text.line(fmt::format("  if ({0}[r]{1}) st_global_u32(out + 8 * j + col, {2}({3}[{4} * j + 2 * r], {3}[{4} * j + 2 * r + 1]));", inside,
+                          inColumns("8 * j"), packFunction(element), from, besides));
   }
   text.close();
   return success();
@@ -71,7 +73,7 @@ LogicalResult Statements::print(device::StoreRowsOp op) {
   if (!memoryType(to))
     return op.emitError() << "stores " << to << ", which device code does not hold";
   text.line("#pragma unroll");
-  text.line("for (int r = 0; r < 2; r++)");
+  text.line(fmt::format("for (int r = 0; r < {}; r++)", rowsOfThread));
   text.line(fmt::format("  if ((lane & 3) == 0 && {}[r]) {}[{}[r]] = {};", registers[op.getInside()], pointer, registers[op.getOffsets()],
                         narrowed(registers[op.getRows()] + "[r]", from, to)));
   return success();

@@ -111,6 +111,8 @@ ProducerOp producerOf(KernelOp kernel) {
   return found.empty() ? ProducerOp() : *found.begin();
 }
 
+bool fills(CursorOp cursor) { return cursor.getPhase() == 1 && !cursor.getTrailing(); }
+
 bool isHopper(KernelOp kernel) { return kernel.getArch() == "sm90a"; }
 
 int64_t KernelOp::threads() {

@@ -34,6 +34,13 @@ LogicalResult KernelOp::verifyRegions() {
   }
   if (producers > 1 || consumers != 1)
     return emitOpError() << "has " << producers << " producers and " << consumers << " sets of consumers; expected at most one and exactly one";
+  ConsumersOp role = consumersOf(*this);
+  if (int64_t rows = int64_t(role.getRows()); rows != 16 && (rows != 32 || isHopper(*this)))
+    return role.emitOpError() << "have warps of " << rows << " rows; expected 16" << (isHopper(*this) ? ", as a product of a warpgroup has" : " or 32");
+  if (isHopper(*this) && producers == 0)
+    for (auto cursor : role.getBody().getOps<CursorOp>())
+      if (fills(cursor))
+        return cursor.emitOpError() << "is of consumers that copy for themselves; on " << getArch() << " one thread, the producer, copies";
   return success();
 }
 
@@ -54,6 +61,8 @@ LogicalResult CursorOp::verify() {
   if (getPhase() > 1)
     return emitOpError() << "starts at phase " << getPhase() << "; a phase is 0 or 1";
   bool producing = bool((*this)->getParentOfType<ProducerOp>());
+  if (KernelOp kernel = (*this)->getParentOfType<KernelOp>(); kernel && !producerOf(kernel))
+    return success();       // consumers that copy for themselves wait for either
   if (!getTrailing() && producing != (getPhase() == 1))
     return emitOpError() << (producing ? "of the producer waits for empty slots, which all are at first: its phase is 1, not 0"
                                        : "of a consumer waits for full slots, and none is at first: its phase is 0, not 1");

@@ -129,13 +129,19 @@ private:
 
   /// Is this the role for it, and do all warps of a warpgroup come here that must?
   LogicalResult stands(Operation &op) {
-    bool produces = bool(op.getParentOfType<device::ProducerOp>());
+    auto kernel = op.getParentOfType<device::KernelOp>();
+    bool produces = bool(op.getParentOfType<device::ProducerOp>()), alone = !device::producerOf(kernel) && !device::isHopper(kernel);
     bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op);
     bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
-    if (produces ? ofConsumers : ofProducer)
+    if (produces ? ofConsumers : ofProducer && !alone)
       return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";
     if (underWarps && isa<device::MultiplyOp, device::IsolateOp, device::TurnOp>(op))
       return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps of a warpgroup must come here";
+    auto spoiled = dyn_cast<device::SpoiledOp>(op);
+    if (underWarps && spoiled && spoiled.getAll())
+      return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps must come here";
+    if (underWarps && ofProducer)
+      return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps that copy must come here";
     return success();
   }
 

@@ -20,7 +20,7 @@ LogicalResult Distributor::run() {
   dropUnrepeatable();
   findCursorUses();
   b.setInsertionPoint(before);
-  auto after = device::ConsumersOp::create(b, before.getLoc(), before.getWarpgroups(), before.getRegisters());
+  auto after = device::ConsumersOp::create(b, before.getLoc(), before.getWarpgroups(), before.getRegisters(), before.getRows());
   body = b.createBlock(&after.getBody());
   if (failed(writeBlock(before.getBody().front())))
     return failure();

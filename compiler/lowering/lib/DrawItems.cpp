@@ -4,11 +4,11 @@
 // post back: an accumulator that is not finite at an item's end may have met a NaN or an infinity that a mask hides. Such an item is done again, by
 // the careful way where tile-walk-folds made one, with `device.scan` and `device.isolate`, which are left out the first time. An item's slot is given
 // back when it is done, so that the producer, which finds the answer as it takes the slot again, is never more than `slots` items ahead.
+#include "DrawAlone.h"
 #include "ItemWords.h"
+#include "Looks.h"
 #include "Parameters.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "tilewright/ir/Tile.h"
 #include "tilewright/lowering/Passes.h"
 
 namespace tw {
@@ -27,83 +27,6 @@ scf::ForOp itemLoop(Block &role) {
     if (loop->hasAttr("device.items"))
       return loop;
   return {};
-}
-
-/// Whether a NaN that reaches an accumulator is still there at the end of the fold, and nothing else was computed from it before: dots add to it, rows
-/// scale it. What hides a NaN (a comparison), starts anew or reads it for something else would not tell.
-bool keepsSpoiled(Operation *fold, Value accumulator) {
-  auto propagates = [&](device::EachElementOp loop) {
-    return !loop.walk([&](Operation *op) {
-                  auto set = dyn_cast<device::SetOp>(op);
-                  bool known = set ? set.getRegisters() == accumulator : isa<device::EachElementOp, device::GetOp, arith::MulFOp, arith::AddFOp, arith::SubFOp, arith::NegFOp, math::FmaOp>(op);
-                  return known ? WalkResult::advance() : WalkResult::interrupt();
-                }).wasInterrupted();
-  };
-  return llvm::all_of(accumulator.getUsers(), [&](Operation *user) {
-    if (!fold->isProperAncestor(user) || isa<device::IsolateOp, device::FenceOp, device::WaitOp>(user))
-      return true;
-    if (auto dot = dyn_cast<device::MultiplyOp>(user))
-      return dot.getAccumulator() == accumulator && dot.getAccumulate();
-    auto loop = user->getParentOfType<device::EachElementOp>();
-    return loop && isa<device::GetOp, device::SetOp>(user) && propagates(loop);
-  });
-}
-
-/// Does the operation stand in the careful one of two ways?
-bool isCareful(Operation *op) {
-  for (; Operation *parent = op->getParentOp(); op = parent)
-    if (auto ways = dyn_cast<scf::IfOp>(parent); ways && ways->hasAttr(tile::carefulAttrName))
-      return op->getParentRegion() == &ways.getThenRegion();
-  return false;
-}
-
-/// The outermost operation of the fold that `op` is part of.
-Operation *foldOf(Operation *op) {
-  Operation *fold = op;
-  for (Operation *parent = op; parent; parent = parent->getParentOp())
-    if (parent->hasAttr("tile.fold"))
-      fold = parent;
-  return fold;
-}
-
-/// The folds of an item and the accumulators in which their isolates could be spared.
-struct Looks {
-  SmallVector<std::pair<Operation *, Value>> accumulators;   // and what stands in the item's block and ends with them
-  SmallVector<device::ScanOp> scans;
-  SmallVector<device::IsolateOp> isolates;
-
-  /// Nothing where an accumulator would not tell.
-  static std::optional<Looks> of(scf::ForOp items) {
-    Looks looks;
-    bool tell = true;
-    items.walk([&](Operation *op) {
-      if (auto scan = dyn_cast<device::ScanOp>(op))
-        looks.scans.push_back(scan);
-      auto isolate = dyn_cast<device::IsolateOp>(op);
-      if (!isolate)
-        return;
-      looks.isolates.push_back(isolate);
-      if (isCareful(isolate))
-        return;
-      tell &= foldOf(isolate) != isolate && keepsSpoiled(foldOf(isolate), isolate.getAccumulator());
-      std::pair<Operation *, Value> told(items.getBody()->findAncestorOpInBlock(*isolate), isolate.getAccumulator());
-      if (!llvm::is_contained(looks.accumulators, told))
-        looks.accumulators.push_back(told);
-    });
-    return tell && !looks.accumulators.empty() ? std::optional(looks) : std::nullopt;
-  }
-};
-
-bool hasWays(Operation *items) {
-  return items->walk([](tile::CarefulOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-/// Says how items are done: every `tile.careful` is `careful`.
-void settle(Operation *items, Value careful) {
-  items->walk([&](tile::CarefulOp op) {
-    op.replaceAllUsesWith(careful);
-    op.erase();
-  });
 }
 
 class Drawing {
@@ -268,7 +191,7 @@ private:
     Value item = arith::AndIOp::create(b, loc, arguments[0], number(b, loc, numberBits));
     Value careful = compare(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, arguments[0], number(b, loc, carefully)), number(b, loc, 0));
     if (hasWays(consumed))
-      spare();
+      looks->spare();
     else
       look(careful);
     settle(consumed, careful);
@@ -281,7 +204,7 @@ private:
     for (auto [fold, accumulator] : looks->accumulators) {
       OpBuilder behind(fold);
       behind.setInsertionPointAfter(fold);
-      found.push_back(device::SpoiledOp::create(behind, loc, behind.getI1Type(), accumulator));
+      found.push_back(device::SpoiledOp::create(behind, loc, behind.getI1Type(), accumulator, UnitAttr()));
     }
     inside.setInsertionPointToEnd(present.thenBlock());
     Value spoiled = found.front();
@@ -310,16 +233,6 @@ private:
     const int64_t less = ((more - present) / warpgroups + granule - 1) / granule * granule;
     producer.setRegistersAttr(b.getI64IntegerAttr(more));
     consumers.setRegistersAttr(b.getI64IntegerAttr(int64_t(consumers.getRegisters()) - less));
-  }
-
-  /// Only the careful way looks at tiles.
-  void spare() {
-    for (device::IsolateOp isolate : looks->isolates)
-      if (!isCareful(isolate))
-        isolate.erase();
-    for (device::ScanOp scan : looks->scans)
-      if (scan.use_empty())
-        scan.erase();
   }
 
   /// Tiles are looked at only where an item is done again.
@@ -352,6 +265,8 @@ struct DrawItems : impl::DrawItemsBase<DrawItems> {
       scf::ForOp produced = producer ? itemLoop(producer.getBody().front()) : scf::ForOp(), consumed = itemLoop(consumers.getBody().front());
       if (produced && consumed)
         Drawing(kernel, produced, consumed).run();
+      else if (!producer && consumed && llvm::any_of(consumers.getBody().getOps<device::CursorOp>(), device::fills))
+        drawByConsumers(kernel, consumed);
     }
   }
 };

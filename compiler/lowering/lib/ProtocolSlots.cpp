@@ -73,8 +73,8 @@ FailureOr<Wiring> wiringOf(device::KernelOp kernel) {
     auto cursor = dyn_cast<device::CursorOp>(op);
     if (!cursor)
       return WalkResult::advance();
-    bool produces = isa<device::ProducerOp>(op->getParentOp());
-    if (!produces && !isa<device::ConsumersOp>(op->getParentOp()))
+    bool produces = device::fills(cursor);
+    if (!isa<device::ProducerOp, device::ConsumersOp>(op->getParentOp()))
       return op->emitOpError() << quoted(cursor.getName()) << " is declared inside of other operations; a role declares its cursors first, so that they go on from item to item", WalkResult::interrupt();
     auto &place = produces ? producing : cursor.getTrailing() ? wiring.trailing : wiring.leading;
     if (!place.insert({cursor.getBarriers(), cursor}).second)
@@ -228,7 +228,7 @@ FailureOr<Slot> Slots::release(device::ReleaseOp op) {
 LogicalResult Slots::advance(device::AdvanceOp op) {
   Value cursor = op.getCursor();
   Place &place = placeOf(cursor);
-  bool produces = bool(place.cursor->getParentOfType<device::ProducerOp>());
+  bool produces = device::fills(place.cursor);
   bool led = !place.cursor.getTrailing() && wiring->trailing.lookup(place.cursor.getBarriers());
   if (produces) {
     if (place.at != At::acquired)

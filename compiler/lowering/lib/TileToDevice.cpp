@@ -22,12 +22,13 @@ using namespace mlir;
 namespace {
 
 constexpr StringLiteral foldAxisAttr = "tile.fold";
-constexpr int64_t chunkColumns = 64, rowsOfWarpgroup = 64, warpsOfWarpgroup = 4;
+constexpr int64_t chunkColumns = 64, warpsOfWarpgroup = 4;
 
 struct Options {
   StringRef arch;
-  int64_t stages, blockBuffers;
+  int64_t warpgroups, stages, blockBuffers;
   bool overlap, grouped;
+  int64_t blocksPerSM;
 };
 
 /// A shared tile's declarations in the kernel.
@@ -62,6 +63,7 @@ private:
   Options options;
   tile::KernelAttr kernelAttr;
   device::KernelOp kernel;
+  int64_t warpgroups = 0, rowsOfWarp = 16;
   SmallVector<SharedTile> tiles;
   SmallVector<Ring> rings;
   SmallVector<Group> groups;
@@ -111,9 +113,15 @@ LogicalResult Outline::check() {
   tile::AxisAttr block = kernelAttr.withRole(tile::Role::Block);
   if (!block)
     return function.emitError() << "the kernel has no block axis; a GPU's thread blocks each own a tile of one";
-  if (block.getWidth() % rowsOfWarpgroup)
-    return function.emitError() << "the tile of the block axis \"" << block.getName().getValue() << "\" is " << block.getWidth()
+  constexpr int64_t fewestRows = 16;         // of a warp
+  const int64_t width = block.getWidth(), fewest = fewestRows * warpsOfWarpgroup;
+  if (width % fewest)
+    return function.emitError() << "the tile of the block axis \"" << block.getName().getValue() << "\" is " << width
                                 << " wide; a warpgroup owns 64 rows: make it a multiple of 64";
+  warpgroups = options.warpgroups ? options.warpgroups : width / fewest;
+  rowsOfWarp = width / (warpsOfWarpgroup * warpgroups);
+  if (width != rowsOfWarp * warpsOfWarpgroup * warpgroups)
+    return function.emitError() << "the tile of the block axis \"" << block.getName().getValue() << "\" is " << width << " wide, which " << warpgroups << " warpgroups cannot share out";
   return success();
 }
 
@@ -166,7 +174,6 @@ Value Outline::declareMap(OpBuilder &b, const SharedTile &tile) {
 void Outline::declareRings() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
   Location loc = function.getLoc();
-  int64_t warpgroups = kernelAttr.withRole(tile::Role::Block).getWidth() / rowsOfWarpgroup;
   for (const SharedTile &tile : tiles) {
     auto same = [&](const Group &group) {
       return group.ofFold == tile.ofFold && (!tile.ofFold || (group.first == tile.first && group.last == tile.last));
@@ -388,7 +395,6 @@ void Outline::produce(Role &role, Block &block, bool holdsStep) {
 
 void Outline::makeProducer() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
-  int64_t warpgroups = kernelAttr.withRole(tile::Role::Block).getWidth() / rowsOfWarpgroup;
   auto producer = device::ProducerOp::create(b, function.getLoc(), b.getI64IntegerAttr(!device::isHopper(kernel) ? 0 : warpgroups >= 3 ? 32 : 24));
   b.createBlock(&producer.getBody());
   Role role{b, {}, {}};
@@ -433,8 +439,8 @@ void Outline::consume(Role &role, Block &block) {
 
 LogicalResult Outline::makeConsumers() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
-  int64_t warpgroups = kernelAttr.withRole(tile::Role::Block).getWidth() / rowsOfWarpgroup;
-  auto consumers = device::ConsumersOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups), b.getI64IntegerAttr(!device::isHopper(kernel) ? 0 : warpgroups >= 3 ? 160 : 240));
+  auto consumers = device::ConsumersOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups), b.getI64IntegerAttr(!device::isHopper(kernel) ? 0 : warpgroups >= 3 ? 160 : 240),
+                                               b.getI64IntegerAttr(rowsOfWarp));
   b.createBlock(&consumers.getBody());
   Role role{b, {}, {}};
   makeCursors(role, 0);
@@ -461,7 +467,7 @@ LogicalResult Outline::run() {
       frees.push_back(axis.getName().getValue());
   bool grouped = options.grouped && !frees.empty() && tile::boundsDependOnBlock(function);
   kernel = device::KernelOp::create(b, function.getLoc(), function.getSymNameAttr(), b.getStringAttr(options.arch), block.getName(), b.getI64IntegerAttr(block.getWidth()),
-                                    b.getStrArrayAttr(frees), grouped ? b.getUnitAttr() : UnitAttr(), IntegerAttr());
+                                    b.getStrArrayAttr(frees), grouped ? b.getUnitAttr() : UnitAttr(), IntegerAttr(), b.getI64IntegerAttr(options.blocksPerSM));
   kernel.getBody().emplaceBlock();
   declareRings();
   bool first0 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots0; });
@@ -491,7 +497,7 @@ struct TileToDevice : impl::TileToDeviceBase<TileToDevice> {
       if (tile::kernelOf(function))
         kernels.push_back(function);
     for (func::FuncOp kernel : kernels)
-      if (failed(Outline(kernel, {arch, stages, blockBuffers, overlap, grouped}).run()))
+      if (failed(Outline(kernel, {arch, warpgroups, stages, blockBuffers, overlap, grouped, blocksPerSM}).run()))
         return signalPassFailure();
   }
 };

@@ -27,6 +27,8 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
            [&](OpPassManager &pm) {
              TileToDeviceOptions options;
              options.arch = target.arch;
+             options.warpgroups = schedule.warpgroups;
+             options.blocksPerSM = schedule.blocksPerSM;
              options.stages = schedule.stages;
              options.blockBuffers = schedule.blockBuffers;
              options.overlap = schedule.overlap;
@@ -41,6 +43,8 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
                pm.addPass(createOverlapStages());
              if (schedule.turns)
                pm.addPass(createTakeTurns());
+             if (!schedule.producer)
+               pm.addPass(createMergeRoles());
            },
            true},
           {"device",
@@ -49,7 +53,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
              if (schedule.drawn)
                pm.addPass(createDrawItems());
              LayOutMemoryOptions memory;
-             memory.limit = target.sharedBytesPerBlock;
+             memory.limit = target.sharedBytesOfBlock(schedule.blocksPerSM);
              pm.addPass(createLayOutMemory(memory));
              pm.addPass(createLoopInvariantCodeMotionPass());
              tidy(pm);
@@ -68,27 +72,43 @@ static void requireWidths(Artifact &artifact) {
 }
 
 /// A block has as many rows as its warpgroups own.
-static void requireWarpgroups(const Compilation &compilation) {
-  constexpr int rowsOfWarpgroup = 64;
+static void requireWarpgroups(const Compilation &compilation, const Target &target) {
+  constexpr int fewest = 64, most = 128;      // rows of a warpgroup
   const Schedule &schedule = compilation.schedule;
   for (std::size_t i = 0; i < compilation.roles.axes.size(); ++i) {
     const std::string axis = compilation.roles.axes[i].name();
     const auto width = schedule.widths.find(axis);
-    if (compilation.roles.roles[i] != Role::block || width == schedule.widths.end() || width->second == rowsOfWarpgroup * schedule.warpgroups)
+    if (compilation.roles.roles[i] != Role::block || width == schedule.widths.end() || width->second == fewest * schedule.warpgroups || (!target.isHopper() && width->second == most * schedule.warpgroups))
       continue;
-    const std::string otherwise = width->second % rowsOfWarpgroup ? "" : fmt::format(" or warpgroups={}", width->second / rowsOfWarpgroup);
-    throw CompileError(fmt::format("the schedule has {0}={1} and warpgroups={2}; a warpgroup owns {3} rows of a block: take {0}={4}{5}. The schedule: {6}", axis, width->second, schedule.warpgroups,
-                                   rowsOfWarpgroup, rowsOfWarpgroup * schedule.warpgroups, otherwise, print(schedule)));
+    const std::string otherwise = width->second % fewest ? "" : fmt::format(" or warpgroups={}", width->second / fewest);
+    throw CompileError(fmt::format("the schedule has {0}={1} and warpgroups={2}; a warpgroup owns {3} rows of a block{6}: take {0}={4}{5}. The schedule: {7}", axis, width->second, schedule.warpgroups,
+                                   fewest, fewest * schedule.warpgroups, otherwise, target.isHopper() ? "" : fmt::format(", or {}", most), print(schedule)));
   }
+}
+
+/// Fields that say who copies, and what shares a multiprocessor.
+static void requireCopies(const Schedule &schedule, const Target &target) {
+  auto refuse = [&](const std::string &fields, const std::string &why, const char *cure) {
+    throw CompileError(fmt::format("the schedule has {}: on {} {}; take {}. The schedule: {}", fields, target.title, why, cure, print(schedule)));
+  };
+  if (target.isHopper() && !schedule.producer)
+    refuse("producer=no", "one thread copies by an engine of its own", "producer=yes");
+  if (target.isHopper() && schedule.blocksPerSM > 1)
+    refuse(fmt::format("blocksPerSM={}", schedule.blocksPerSM), "a block takes all registers of a multiprocessor", "blocksPerSM=1");
+  if (!schedule.producer && schedule.overlap)
+    refuse("producer=no and overlap=yes", "a warp that copies for itself also waits for its own products", "overlap=no or producer=yes");
+  if (!schedule.producer && schedule.stages < 2)
+    refuse("producer=no and stages=1", "a step's tiles are read while the next one's come", "stages=2 or producer=yes");
 }
 
 Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options) {
   if (target.isHost())
     throw CompileError(fmt::format("{} is no GPU; compileHost makes code for it", target.title));
+  requireCopies(schedule, target);
   if (options.onStage)
     options.onStage({"program", ".txt", print(program, Locations::print)});
   Compilation compilation(program, schedule, options);
-  requireWarpgroups(compilation);
+  requireWarpgroups(compilation, target);
   Artifact artifact;
   addFacts(artifact, program, compilation.roles, schedule);
   requireWidths(artifact);

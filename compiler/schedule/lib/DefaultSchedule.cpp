@@ -52,12 +52,12 @@ std::vector<Candidate> candidates(const Target &target) {
   return list;
 }
 
-/// Registers that a consumer thread may hold: the file shared out among the block's threads, at most what one thread can name. It is given
+/// Registers that a consumer thread may hold: the file shared out among the multiprocessor's threads, at most what one thread can name. It is given
 /// out to four warps at a time, so that a producer's single warp takes as much as a warpgroup; on Hopper it is one, and gives most away.
-int registersPerThread(const Target &target, int warpgroups) {
-  int threads = 128 * warpgroups, shared = target.registersPerSM / (threads + 128);
+int registersPerThread(const Target &target, const Schedule &schedule) {
+  int threads = 128 * schedule.warpgroups, shared = target.registersPerSM / ((threads + (schedule.producer ? 128 : 0)) * schedule.blocksPerSM);
   if (target.isHopper())
-    shared = (target.registersPerSM - 128 * (warpgroups >= 3 ? 32 : 40)) / threads;
+    shared = (target.registersPerSM - 128 * (schedule.warpgroups >= 3 ? 32 : 40)) / threads;
   return std::min(target.registersPerThreadMax, shared) / 8 * 8;
 }
 
@@ -82,7 +82,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     schedule.widths[roles.fold->axis.name()] = c.fold;
     schedule.blockBuffers = 1;
     smallest = footprint(program, schedule, target);
-    bool fits = smallest.sharedBytes <= target.sharedBytesPerBlock && smallest.registersPerThread <= registersPerThread(target, c.warpgroups);
+    bool fits = smallest.sharedBytes <= target.sharedBytesPerBlock && smallest.registersPerThread <= registersPerThread(target, schedule);
     if (fits && target.isHopper()) {       // the next item's tiles come while the last one's are read
       schedule.blockBuffers = 2;
       if (footprint(program, schedule, target).sharedBytes > target.sharedBytesPerBlock)
@@ -106,7 +106,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   throw std::invalid_argument(fmt::format(
       "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}{}; make an inner axis shorter{}", program.name, target.title,
       memory ? smallest.sharedBytes : smallest.registersPerThread, memory ? "bytes of shared memory a block" : "registers a thread",
-      memory ? target.sharedBytesPerBlock : registersPerThread(target, 1),
+      memory ? target.sharedBytesPerBlock : registersPerThread(target, schedule),
       memory && target.sharedBytesPerBlock < whole ? fmt::format(", which is the limit asked for: the GPU has {}", whole) : "",
       memory && target.sharedBytesPerBlock < whole && smallest.sharedBytes <= whole ? fmt::format(", or the limit at least {}", smallest.sharedBytes) : ""));
 }

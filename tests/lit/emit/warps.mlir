@@ -5,19 +5,20 @@
 // CHECK-NEXT: DEV void dot0(float (&d)[64], u32 a, u32 b, int row, int lane) {
 // CHECK:        for (int i = 0; i < 64; i++) d[i] = 0.f;
 // CHECK:        for (int kk = 0; kk < 8; kk++) {
-// CHECK:          ldmatrix_x4(x, a + (kk >> 2) * 16384 + row * 128 + ((((kk & 3) * 2 + (lane >> 4)) ^ (row & 7)) << 4));
+// CHECK-NEXT:     u32 x[1][4];
+// CHECK-NEXT:     ldmatrix_x4(x[0], (a_own ^ (kk & 3) * 32) + (kk >> 2) * 16384);
 // CHECK:          for (int j = 0; j < 8; j++) {
-// CHECK-NEXT:       const int n = 8 * (2 * j + (lane >> 4)) + (lane & 7);
 // CHECK-NEXT:       u32 y[4];
-// CHECK-NEXT:       ldmatrix_x4(y, b + (kk >> 2) * 16384 + n * 128 + ((((kk & 3) * 2 + ((lane >> 3) & 1)) ^ (n & 7)) << 4));
-// CHECK:            mma_bf16_16816(c0, x, y0); mma_bf16_16816(c1, x, y1);
+// CHECK-NEXT:       ldmatrix_x4(y, (b_own ^ (kk & 3) * 32) + (kk >> 2) * 16384 + j * 2048);
+// CHECK:            mma_blocks<BF16>(d, 4 * (2 * j + 1), x, y1);
 // CHECK:      // [16, 128] += [16, 128] . [128, 128], by each warp: registers, columns side by side;
 // CHECK-NEXT: DEV void dot1(float (&d)[64], const u32 (&a)[32], u32 b, int row, int lane) {
 // CHECK-NOT:    d[i] = 0.f
-// CHECK:          const u32 x[4] = {a[4 * kk], a[4 * kk + 1], a[4 * kk + 2], a[4 * kk + 3]};
-// CHECK:            const int piece = 2 * j + (lane >> 4), k = 16 * kk + (lane & 15);
-// CHECK-NEXT:       u32 y[4];
-// CHECK-NEXT:       ldmatrix_x4_trans(y, b + (piece >> 3) * 16384 + k * 128 + (((piece & 7) ^ (k & 7)) << 4));
+// CHECK:          x[0][0] = a[4 * kk + 0];
+// CHECK-NEXT:     x[0][1] = a[4 * kk + 1];
+// CHECK-NEXT:     x[0][2] = a[4 * kk + 2];
+// CHECK-NEXT:     x[0][3] = a[4 * kk + 3];
+// CHECK:            ldmatrix_x4_trans(y, (b_own ^ (j & 3) * 32) + (j >> 2) * 16384 + kk * 2048);
 // CHECK:      __launch_bounds__(288, 1) causal(
 // Every lane of the producer arrives for what it has copied.
 // CHECK:          mbar_init(sb + Q_FULL, 32);

@@ -766,3 +766,64 @@ device.kernel @kept_turn "sm90a" items "q" 128 of [] {
     device.turn
   }
 }
+
+// -----
+
+// Consumers that copy for themselves: all of their warps acquire, copy and advance.
+device.kernel @copies_by_warp "sm80" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %K = device.tensor_map "K" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %Ks = device.ring "K" : !device.ring<2 x [64, 64] bf16>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 0 {
+    %rows = device.registers "rows" : !device.rows<i1>
+    %kn = device.cursor "K_next" on %Kb phase 1 : !device.barriers<2>
+    %any = device.any %rows
+    scf.if %any {
+      // expected-error @below {{stands under a condition that each warp decides for itself; all warps that copy must come here}}
+      device.acquire %kn bytes 8192
+      device.copy %K[%c0, %c0] to %Ks at %kn : !device.ring<2 x [64, 64] bf16>
+      device.advance %kn
+    }
+  }
+}
+
+// -----
+
+device.kernel @fills_twice "sm80" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %K = device.tensor_map "K" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %Ks = device.ring "K" : !device.ring<2 x [64, 64] bf16>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 0 {
+    %kn = device.cursor "K_next" on %Kb phase 1 : !device.barriers<2>
+    // expected-error @below {{is a second cursor of its role on barriers "K"; their phases would turn twice a round}}
+    %kn2 = device.cursor "K_next" on %Kb phase 1 : !device.barriers<2>
+  }
+}
+
+// -----
+
+device.kernel @hopper_rows "sm90a" items "q" 128 of [] {
+  // expected-error @below {{'device.consumers' op have warps of 32 rows; expected 16, as a product of a warpgroup has}}
+  device.consumers 1 rows 32 registers 0 {
+  }
+}
+
+// -----
+
+device.kernel @odd_rows "sm80" items "q" 96 of [] {
+  // expected-error @below {{'device.consumers' op have warps of 24 rows; expected 16 or 32}}
+  device.consumers 1 rows 24 registers 0 {
+  }
+}
+
+// -----
+
+device.kernel @hopper_copies "sm90a" items "q" 64 of [] {
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 0 {
+    // expected-error @below {{is of consumers that copy for themselves; on sm90a one thread, the producer, copies}}
+    %kn = device.cursor "K_next" on %Kb phase 1 : !device.barriers<2>
+  }
+}

@@ -6,15 +6,15 @@ using namespace tw;
 using Catch::Matchers::Message;
 
 TEST_CASE("a schedule prints every field and reads back") {
-  Schedule s{"q", {{"q", 64}, {"k", 128}, {"d", 40}}, 3, 4, 2, false, true, false, true, 5, 7};
-  CHECK(print(s) == "block=q d=40 k=128 q=64 warpgroups=3 stages=4 blockBuffers=2 overlap=no turns=yes drawn=no stabilised=yes registerRows=5 registerVectors=7");
+  Schedule s{"q", {{"q", 64}, {"k", 128}, {"d", 40}}, 3, 4, 2, false, true, false, true, false, 2, 5, 7};
+  CHECK(print(s) == "block=q d=40 k=128 q=64 warpgroups=3 stages=4 blockBuffers=2 overlap=no turns=yes drawn=no stabilised=yes producer=no blocksPerSM=2 registerRows=5 registerVectors=7");
   CHECK(parseSchedule(print(s)) == s);
   CHECK(parseSchedule(print(Schedule{})) == Schedule{});
   CHECK(parseSchedule("block=t\n t=8") == Schedule{"t", {{"t", 8}}});
 }
 
 TEST_CASE("refused: schedules") {
-  const std::string known = "known are the widths of axes, block, warpgroups, stages, blockBuffers, overlap, turns, drawn, stabilised, registerRows, registerVectors";
+  const std::string known = "known are the widths of axes, block, warpgroups, stages, blockBuffers, overlap, turns, drawn, stabilised, producer, blocksPerSM, registerRows, registerVectors";
   CHECK_THROWS_MATCHES(parseSchedule("fast"), std::invalid_argument, Message("schedule 'fast': 'fast' is no field=value; " + known));
   CHECK_THROWS_MATCHES(parseSchedule("q=0"), std::invalid_argument, Message("schedule 'q=0': q=0 is no whole number from 1; " + known));
   CHECK_THROWS_MATCHES(parseSchedule("q=8 q=9"), std::invalid_argument, Message("schedule 'q=8 q=9': 'q' is given twice; give it once"));

@@ -132,7 +132,7 @@ TEST_CASE("warpgroups that do not own a block's rows are refused") {
     }
     return "accepted";
   };
-  const std::string rest = " registerRows=6 registerVectors=2";
+  const std::string rest = " producer=yes blocksPerSM=1 registerRows=6 registerVectors=2";
   CHECK(refusal("block=q q=128 k=64 d=64 e=64 warpgroups=3") == "the schedule has q=128 and warpgroups=3; a warpgroup owns 64 rows of a block: take q=192 or warpgroups=2. The schedule: block=q d=64 e=64 k=64 q=128 "
                                                                 "warpgroups=3 stages=2 blockBuffers=1 overlap=yes turns=yes drawn=no stabilised=no" + rest);
   CHECK(refusal("block=q q=96 k=64 d=64 e=64 warpgroups=2") == "the schedule has q=96 and warpgroups=2; a warpgroup owns 64 rows of a block: take q=128. The schedule: block=q d=64 e=64 k=64 q=96 warpgroups=2 "
@@ -152,4 +152,27 @@ TEST_CASE("values by head, query and key, and functions of coordinates, are what
     kept.mask([&](const At &at) { return keep(at.key) & (part(at.batch, at.query) == part(at.batch, at.key)); });
     CHECK_NOTHROW(compileFor(target, kept));
   }
+}
+
+TEST_CASE("schedules that a target cannot run are refused with the cure") {
+  const Program program = variant(Type::bf16).program();
+  auto refusedFor = [&](const std::string &target, const std::string &fields) -> std::string {
+    const Schedule schedule = parseSchedule("block=q d=64 e=64 " + fields);
+    try {
+      (void)compileDevice(program, schedule, findTarget(target));
+    } catch (const CompileError &error) {
+      const std::string message = error.what(), end = ". The schedule: " + print(schedule);
+      REQUIRE(message.ends_with(end));
+      return message.substr(0, message.size() - end.size());
+    }
+    return "accepted";
+  };
+  CHECK(refusedFor("h200", "q=128 producer=no overlap=no k=64") == "the schedule has producer=no: on NVIDIA H200 SXM one thread copies by an engine of its own; take producer=yes");
+  CHECK(refusedFor("h200", "q=128 blocksPerSM=2 k=64") == "the schedule has blocksPerSM=2: on NVIDIA H200 SXM a block takes all registers of a multiprocessor; take blocksPerSM=1");
+  CHECK(refusedFor("a10", "q=128 producer=no k=64") == "the schedule has producer=no and overlap=yes: on NVIDIA A10 a warp that copies for itself also waits for its own products; take overlap=no or producer=yes");
+  CHECK(refusedFor("a10", "q=128 producer=no overlap=no stages=1 k=64") == "the schedule has producer=no and stages=1: on NVIDIA A10 a step's tiles are read while the next one's come; take stages=2 or producer=yes");
+  CHECK(refusedFor("a10", "q=192 overlap=no k=64") == "the schedule has q=192 and warpgroups=2; a warpgroup owns 64 rows of a block, or 128: take q=128 or warpgroups=3");
+  CHECK(refusedFor("h200", "q=256 k=64") == "the schedule has q=256 and warpgroups=2; a warpgroup owns 64 rows of a block: take q=128 or warpgroups=4");
+  CHECK(refusedFor("a10", "q=256 overlap=no stages=1 k=16 turns=no") == "accepted");
+  CHECK(refusedFor("a10", "q=128 producer=no overlap=no warpgroups=1 blocksPerSM=2 k=16") == "accepted");
 }

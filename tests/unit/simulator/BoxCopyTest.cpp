@@ -30,7 +30,7 @@ const Shape shapes[] = {{{128, 16, 1, 1, 1}, 128}, {{128, 6, 2, 3, 1}, 128}, {{1
                         {{128, 6, 2, 3, 1}, 128, 2}, {{64, 8, 2, 2, 2}, 0, 4}, {{96, 5, 3, 1, 1}, 0, 2}, {{48, 3, 1, 2, 1}, 0, 1},
                         {{256, 1, 1, 1, 1}, 0, 1}};
 
-const std::vector<std::string> entries{"boxes", "own"};
+const std::vector<std::string> entries{"boxes", "own", "by_all"};
 
 struct Tensor {
   int elementBytes;
@@ -59,7 +59,8 @@ struct Outcome {
   int wrong = 0;   // bytes
 };
 
-Outcome copyBoxes(int shape, const Tensor &tensor, Five at, Five shift, int count, const SimulatorOptions &options, int bug = 0) {
+/// `threads`: one box, copied by all of so many; else `count` boxes by a warp of its own.
+Outcome copyBoxes(int shape, const Tensor &tensor, Five at, Five shift, int count, const SimulatorOptions &options, int bug = 0, int threads = 0) {
   const Shape &its = shapes[shape];
   SimulatedMemory memory;
   auto *data = static_cast<unsigned char *>(memory.allocate("tensor", tensor.bytes()));
@@ -76,11 +77,12 @@ Outcome copyBoxes(int shape, const Tensor &tensor, Five at, Five shift, int coun
   device::softwareMap(map, &p.map);
   auto *image = static_cast<unsigned char *>(memory.allocate("image", std::size_t(count * its.bytes())));
   p.image = reinterpret_cast<u32 *>(image);
-  p.count = count;
+  p.count = threads ? threads : count;
   p.shape = shape;
   p.bug = bug;
   const u32 sharedBytes = u32((its.bytes() + 1023) / 1024 * 2048 + 1024 + 32);
-  Outcome outcome{simulate(kernel("boxes_sm80.cu", entries, "boxes"), {{1}, {96}, sharedBytes, bytesOf(p)}, memory, options)};
+  Outcome outcome{threads ? simulate(kernel("boxes_sm80.cu", entries, "by_all"), {{1}, {threads}, sharedBytes, bytesOf(p)}, memory, options)
+                          : simulate(kernel("boxes_sm80.cu", entries, "boxes"), {{1}, {96}, sharedBytes, bytesOf(p)}, memory, options)};
   for (int n = 0; n < count; ++n)
     for (int byte = 0; byte < its.bytes(); ++byte) {
       std::int64_t offset = 0;
@@ -130,6 +132,22 @@ TEST_CASE("boxes of software maps land in order, swizzled, with zeros outside th
           shift = {piece, 1, 1, 1, 1};
         const Outcome outcome = copyBoxes(shape, tensor, at, shift, 3, settings[std::size_t(++tried) % 4]);
         CAPTURE(shape, elementBytes, place, outcome.result.text());
+        CHECK(outcome.result.clean());
+        CHECK(outcome.wrong == 0);
+      }
+}
+
+TEST_CASE("a box that all threads of a block copy lands as from one warp") {
+  const auto settings = simulatorSettings(2);
+  int tried = 0;
+  for (int shape = 0; shape < int(std::size(shapes)); ++shape)
+    for (int threads : {128, 256, 384})
+      for (int place : {0, 1}) {
+        const Five &box = shapes[shape].box;
+        const int element = std::min(2, shapes[shape].unit);
+        const Five at = place ? Five{shapes[shape].unit < 16 ? 3 * (shapes[shape].unit / element) : 8, box[1], -1, 1, 0} : Five{};
+        const Outcome outcome = copyBoxes(shape, Tensor(element, {box[0] / element + 9, box[1] * 2 - 1, box[2] + 1, box[3] + 2, box[4] + 1}), at, {}, 1, settings[std::size_t(++tried) % 4], 0, threads);
+        CAPTURE(shape, threads, place, outcome.result.text());
         CHECK(outcome.result.clean());
         CHECK(outcome.wrong == 0);
       }

@@ -49,6 +49,8 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   ldmatrix_x2_trans(r2, shared);
   stmatrix_x4(shared, r4[0], r4[1], r4[2], r4[3]); stmatrix_x4_trans(shared, r2[0], r2[1], r4[0], r4[1]);
   quad_transpose(r4, lane);
+  u32 blocks[1][4] = {{r4[0], r4[1], r4[2], r4[3]}};
+  mma_blocks<BF16>(d4, 0, blocks, r2); mma_blocks<F16>(d4, 0, blocks, r2);
   p.f[lane] = d4[0] + d4[1] + d4[2] + d4[3] + x;
   p.u[lane] = w + r4[0] + r4[1] + r4[2] + r4[3];
 }

@@ -30,9 +30,9 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   mbar_init(shared, 32); mbar_init_fence(); mbar_arrive(shared);
   cp_async_16(shared, p.u); cp_async_16(shared, p.u, 8); cp_async_4(shared, p.u); cp_async_4(shared, p.u, 2); cp_async_commit(); cp_async_wait<1>(); cp_async_wait<0>();
   copy_box<128, 64, 1, 1, 1, 128>(shared, &p.map, p.c, p.c, 0, 0, 0, lane); copy_box<96, 3, 2, 2, 2, 0>(shared, &p.map, p.c, p.c, 1, 2, 3, lane);
-  copy_box<1024, 1, 1, 1, 1, 0>(shared, &p.map, p.c, 0, 0, 0, 0, lane);
+  copy_box<1024, 1, 1, 1, 1, 0>(shared, &p.map, p.c, 0, 0, 0, 0, lane); copy_box<128, 64, 1, 1, 1, 128, 256>(shared, &p.map, p.c, p.c, 0, 0, 0, threadIdx.x);
   copy_shifted_box<4, 128, 64, 1, 1, 1, 128>(shared, &p.map, p.c, p.c, 0, 0, 0, lane); copy_shifted_box<2, 96, 3, 2, 2, 2, 0>(shared, &p.map, p.c, p.c, 1, 2, 3, lane);
-  copy_shifted_box<1, 64, 1, 1, 1, 1, 0>(shared, &p.map, p.c, 0, 0, 0, 0, lane);
+  copy_shifted_box<1, 64, 1, 1, 1, 1, 0, 256>(shared, &p.map, p.c, 0, 0, 0, 0, threadIdx.x);
   cp_async_mbar_arrive(shared);
   w += mbar_try(shared, 0); mbar_wait(shared, 1); mbar_inval(shared);
 
@@ -42,6 +42,8 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   ldmatrix_x4_trans(r4, shared); ldmatrix_x2(r2, shared); mma_f16_16816(d4, r4, r2);
   ldmatrix_x2_trans(r2, shared);
   quad_transpose(r4, lane);
+  u32 blocks[1][4] = {{r4[0], r4[1], r4[2], r4[3]}};
+  mma_blocks<BF16>(d4, 0, blocks, r2); mma_blocks<F16>(d4, 0, blocks, r2);
   p.f[lane] = d4[0] + d4[1] + d4[2] + d4[3] + x;
   p.u[lane] = w + r4[0] + r4[1] + r4[2] + r4[3];
 }
@@ -55,5 +57,6 @@ extern "C" __global__ void __launch_bounds__(256, 1) products(const __grid_const
   if (scan<BF16, 64, 1>(shared, 0, threadIdx.x >> 5, threadIdx.x & 31) || scan<F16, 64, 1>(shared, 0, threadIdx.x >> 5, threadIdx.x & 31)) return;
   isolate<BF16, true, 64, 1, 2, false>(e, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
   isolate<F16, false, 64, 1, 2, true>(f, e, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
+  isolate<F16, true, 64, 1, 2, false, 2>(e, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
   p.f[threadIdx.x] = e[31] + f[31] + (float)(not_finite<BF16>(p.u[0]) | signs_as_numbers<F16>(p.u[1], p.u[2]));
 }

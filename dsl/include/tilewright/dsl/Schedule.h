@@ -18,6 +18,8 @@ struct Schedule {
   bool turns = true;                     // warpgroups issue their dots one after the other
   bool drawn = false;                    // thread blocks draw their items from a counter, else each takes every grid-size-th
   bool stabilised = false;               // hold stabilisers back where the program allows it
+  bool producer = true;                  // a warp of its own copies tiles, else the warps that multiply do, a step ahead (a GPU without a copy engine)
+  int blocksPerSM = 1;                   // thread blocks that share a multiprocessor
   int registerRows = 6;                  // CPU: rows of a register block of a dot
   int registerVectors = 2;               // CPU: vectors a row of a register block of a dot
 

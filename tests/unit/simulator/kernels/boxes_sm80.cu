@@ -100,3 +100,47 @@ extern "C" __global__ void own(const __grid_constant__ OwnParams p) {
     if (p.bug == 4) mbar_wait(bar + 8, 0);
   }
 }
+
+// One box that all threads of the block copy, and read when every one of them has arrived.
+template <int THREADS, int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE, int UNIT = 16> DEV void box_by_all(const BoxesParams& p) {
+  constexpr int box_bytes = BYTES0 * B1 * B2 * B3 * B4;
+  const u32 shared = (smem_u32(dyn_smem()) + 1023) & ~1023u, full = shared + ((box_bytes + 1023) & ~1023);
+  if (threadIdx.x == 0) { mbar_init(full, UNIT < 4 ? 2 * THREADS : THREADS); mbar_init_fence(); }
+  __syncthreads();
+  if constexpr (UNIT == 16) copy_box<BYTES0, B1, B2, B3, B4, SWIZZLE, THREADS>(shared, &p.map, p.at[0], p.at[1], p.at[2], p.at[3], p.at[4], threadIdx.x);
+  else copy_shifted_box<UNIT, BYTES0, B1, B2, B3, B4, SWIZZLE, THREADS>(shared, &p.map, p.at[0], p.at[1], p.at[2], p.at[3], p.at[4], threadIdx.x);
+  if (UNIT < 4) mbar_arrive(full);
+  cp_async_mbar_arrive(full);
+  mbar_wait(full, 0);
+  for (int i = threadIdx.x * 16; i < box_bytes; i += THREADS * 16) {
+    u32 x[4];
+    ld_shared_v4(shared + i, x);
+    st_global_v4(p.image + i / 4, x[0], x[1], x[2], x[3]);
+  }
+}
+
+template <int THREADS> DEV void boxes_by_all(const BoxesParams& p) {
+  if (p.shape == 0) box_by_all<THREADS, 128, 16, 1, 1, 1, 128>(p);
+  if (p.shape == 1) box_by_all<THREADS, 128, 6, 2, 3, 1, 128>(p);
+  if (p.shape == 2) box_by_all<THREADS, 128, 7, 1, 1, 1, 128>(p);
+  if (p.shape == 3) box_by_all<THREADS, 128, 64, 2, 1, 2, 128>(p);
+  if (p.shape == 4) box_by_all<THREADS, 64, 8, 2, 2, 2, 0>(p);
+  if (p.shape == 5) box_by_all<THREADS, 96, 5, 3, 1, 1, 0>(p);
+  if (p.shape == 6) box_by_all<THREADS, 16, 40, 1, 1, 1, 0>(p);
+  if (p.shape == 7) box_by_all<THREADS, 32, 2, 5, 3, 1, 0>(p);
+  if (p.shape == 8) box_by_all<THREADS, 1024, 1, 1, 1, 1, 0>(p);
+  if (p.shape == 9) box_by_all<THREADS, 1536, 2, 1, 1, 2, 0>(p);
+  if (p.shape == 10) box_by_all<THREADS, 16, 1, 1, 1, 1, 0>(p);
+  if (p.shape == 11) box_by_all<THREADS, 128, 16, 1, 1, 1, 128, 4>(p);
+  if (p.shape == 12) box_by_all<THREADS, 128, 6, 2, 3, 1, 128, 2>(p);
+  if (p.shape == 13) box_by_all<THREADS, 64, 8, 2, 2, 2, 0, 4>(p);
+  if (p.shape == 14) box_by_all<THREADS, 96, 5, 3, 1, 1, 0, 2>(p);
+  if (p.shape == 15) box_by_all<THREADS, 48, 3, 1, 2, 1, 0, 1>(p);
+  if (p.shape == 16) box_by_all<THREADS, 256, 1, 1, 1, 1, 0, 1>(p);
+}
+
+extern "C" __global__ void by_all(const __grid_constant__ BoxesParams p) {
+  if (p.count == 128) boxes_by_all<128>(p);
+  if (p.count == 256) boxes_by_all<256>(p);
+  if (p.count == 384) boxes_by_all<384>(p);
+}

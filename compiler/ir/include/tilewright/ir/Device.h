@@ -33,6 +33,8 @@ int64_t answersAt(MailboxOp mailbox);
 /// Whether a kernel is for Hopper's own instructions: bulk copies that one thread issues, and products of a warpgroup in the background. Else a
 /// warp copies for the rings, and each warp multiplies for itself.
 bool isHopper(KernelOp kernel);
+/// Where a cursor is for filling slots: it waits for empty ones.
+bool fills(CursorOp cursor);
 /// The consumers' role of a kernel, or the producer's.
 ConsumersOp consumersOf(KernelOp kernel);
 ProducerOp producerOf(KernelOp kernel);

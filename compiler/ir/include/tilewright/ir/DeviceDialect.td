@@ -12,7 +12,7 @@ def Device_Dialect : Dialect {
   let summary = "the program of one thread block of a GPU";
   let description = [{
     A `device.kernel` declares parameters and shared memory and holds the regions of its roles: a
-    producer that copies tiles into rings, and consumer warpgroups that multiply them. Control flow is
+    producer that copies tiles into rings, and consumer warpgroups that multiply them, or consumers that copy for themselves. Control flow is
     `scf`, scalars are `arith` and `math`. What a thread holds in registers across statements is
     declared (`device.fragment`, `device.operand`, `device.rows`) and changed in place, so that nothing
     about asynchronous instructions is hidden in values: what is in flight, and what may be touched
@@ -67,10 +67,10 @@ def Device_CursorType : Device_Type<"Cursor", "cursor"> {
   let summary = "a thread's place in a ring: a slot and the parity of the phase it waits for";
 }
 def Device_FragmentType : Device_Type<"Fragment", "fragment"> {
-  let summary = "a warpgroup's 64 rows of `width` columns, in the layout of a dot's accumulator";
+  let summary = "a warpgroup's rows, 64 or 128, of `width` columns, in the layout of a dot's accumulator";
   let description = [{
-    A thread holds width / 2 elements. Element i stands at row `device.row_offset` + 8 · ((i >> 1) & 1) and
-    column `device.column_offset` + 8 · (i >> 2) + (i & 1).
+    Of 16 rows a warp, a thread holds width / 2 elements, in 2 rows; of 32, width elements in 4. With R rows a thread, element i stands
+    at row `device.row_offset` + 8 · ((i >> 1) mod R) and column `device.column_offset` + 8 · (i / 2R) + (i & 1).
   }];
   let parameters = (ins "int64_t":$width, "::mlir::Type":$element);
   let assemblyFormat = "`<` $width `x` $element `>`";
@@ -83,7 +83,7 @@ def Device_OperandType : Device_Type<"Operand", "operand"> {
   let genVerifyDecl = 1;
 }
 def Device_RowsType : Device_Type<"Rows", "rows"> {
-  let summary = "one value for each of a thread's two rows; the four threads of a quad share a row";
+  let summary = "one value for each of a thread's rows, 2 or 4; the four threads of a quad share a row";
   let parameters = (ins "::mlir::Type":$element);
   let assemblyFormat = "`<` $element `>`";
 }

@@ -20,15 +20,15 @@ def Device_InsideRows : Device_RowsOf<"1", "i1">;
 def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, NoTerminator, SingleBlock, Symbol]> {
   let summary = "the program of one thread block";
   let description = [{
-    Declarations, one `device.producer`, one `device.consumers`. A block has 128 threads for each consumer warpgroup, and for the producer
+    Declarations, at most one `device.producer`, one `device.consumers`. A block has 128 threads for each consumer warpgroup, and for the producer
     a warpgroup on `sm90a`, where registers are handed over by whole ones, and a warp on everything else. `block`, `width` and `free` say how the items are
     counted: tiles of the axis `block`, `width` elements each, times the points of the axes `free`.
-    `grouped`: items come in groups of free points whose rings' tensors fit the level-2 cache.
+    `grouped`: items come in groups of free points whose rings' tensors fit the level-2 cache. `blocks`: so many run on one multiprocessor at a time.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$arch, StrAttr:$block, I64Attr:$width, StrArrayAttr:$free,
-                       UnitAttr:$grouped, OptionalAttr<I64Attr>:$sharedBytes);
+                       UnitAttr:$grouped, OptionalAttr<I64Attr>:$sharedBytes, DefaultValuedAttr<I64Attr, "1">:$blocksPerSM);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $arch `items` $block $width `of` $free (`grouped` $grouped^)? (`shared` $sharedBytes^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name $arch `items` $block $width `of` $free (`grouped` $grouped^)? (`shared` $sharedBytes^)? (`blocks` $blocksPerSM^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     int64_t threads();      // of the block
@@ -44,9 +44,14 @@ def Device_ProducerOp : Device_Op<"producer", [HasParent<"KernelOp">, NoTerminat
 
 def Device_ConsumersOp : Device_Op<"consumers", [HasParent<"KernelOp">, NoTerminator, SingleBlock]> {
   let summary = "what every thread of `warpgroups` warpgroups does";
-  let arguments = (ins I64Attr:$warpgroups, I64Attr:$registers);
+  let description = [{
+    `rows`: of a warp, 16 or 32. On `sm90a` they are 16. Elsewhere each warp multiplies for itself, and with 32 rows every word of a right operand that
+    it reads from shared memory serves two products. Where a kernel has no producer, the consumers do what it would: all of their threads
+    acquire, copy and advance together.
+  }];
+  let arguments = (ins I64Attr:$warpgroups, I64Attr:$registers, DefaultValuedAttr<I64Attr, "16">:$rows);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$warpgroups `registers` $registers attr-dict-with-keyword $body";
+  let assemblyFormat = "$warpgroups (`rows` $rows^)? `registers` $registers attr-dict-with-keyword $body";
 }
 
 //===--- parameters: fields of the parameter struct, in their order --------------------------------===//
@@ -142,7 +147,7 @@ def Device_MailboxOp : Device_Op<"mailbox", [HasParent<"KernelOp">]> {
 def Device_CursorOp : Device_Op<"cursor"> {
   let summary = "declares a cursor at slot 0";
   let description = [{
-    `phase` is the parity that the first wait asks for: 0 for who waits for full slots, 1 for who waits for
+    `phase` is the parity that the first wait asks for: 0 for who waits for full slots, 1 for who fills and waits for
     empty ones (all are, at first). A trailing cursor only releases and advances.
   }];
   let arguments = (ins StrAttr:$name, Device_BarriersType:$barriers, I64Attr:$phase, UnitAttr:$trailing);
@@ -252,7 +257,7 @@ def Device_TileOp : Device_Op<"tile"> {
 //===--- a thread's place and registers ------------------------------------------------------------===//
 
 def Device_RowOffsetOp : Device_Op<"row_offset", [Pure]> {
-  let summary = "the first of the thread's two rows, counted from the first row of the block's tile; the other one is 8 further";
+  let summary = "the first of the thread's rows, counted from the first row of the block's tile; the others are 8 further each";
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";
 }
@@ -277,7 +282,7 @@ def Device_FillOp : Device_Op<"fill"> {
 //===--- work on elements --------------------------------------------------------------------------===//
 
 def Device_EachRowOp : Device_Op<"each_row", [NoTerminator, SingleBlock]> {
-  let summary = "its body for each of the thread's two rows";
+  let summary = "its body for each of the thread's rows";
   let description = [{
     Inside, `device.get` and `device.set` of rows mean the present row, and `device.row` tells which one it is.
     A `device.each_element` inside runs over the elements of that row.
@@ -297,7 +302,7 @@ def Device_EachElementOp : Device_Op<"each_element", [NoTerminator, SingleBlock]
   let hasVerifier = 1;
 }
 def Device_RowOp : Device_Op<"row"> {
-  let summary = "the present row's distance from the thread's first one: 0 or 8";
+  let summary = "the present row's distance from the thread's first one: 0 or 8, or 16 or 24 where a warp has 32 rows";
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
@@ -355,7 +360,7 @@ def Device_LoadOp : Device_Op<"load"> {
 def Device_MultiplyOp : Device_Op<"multiply"> {
   let summary = "issues accumulator = or += left · right, asynchronously";
   let description = [{
-    The left operand is an operand in registers, or the warpgroup's 64 rows of a tile, contracted along its columns.
+    The left operand is an operand in registers, or the warpgroup's rows of a tile, contracted along its columns.
     The right one is a tile: [n, contracted], or [contracted, n] with `transposed`. `depth` is the contracted length,
     a multiple of 16. Without `accumulate` the old accumulator does not count.
   }];
@@ -416,13 +421,13 @@ def Device_IsolateOp : Device_Op<"isolate"> {
   let hasVerifier = 1;
 }
 def Device_SpoiledOp : Device_Op<"spoiled"> {
-  let summary = "whether an element of a fragment that the warp holds is NaN or infinite";
-  let arguments = (ins Device_FragmentType:$fragment);
+  let summary = "whether an element of a fragment that the warp holds is NaN or infinite; with `all`, that any warp of the consumers holds, who all come here";
+  let arguments = (ins Device_FragmentType:$fragment, UnitAttr:$all);
   let results = (outs I1:$result);
-  let assemblyFormat = "$fragment attr-dict `:` type($fragment)";
+  let assemblyFormat = "$fragment (`all` $all^)? attr-dict `:` type($fragment)";
 }
 def Device_RepeatOp : Device_Op<"repeat"> {
-  let summary = "a warp computes its 16 rows of left · right once more, by itself and at once";
+  let summary = "a warp computes its rows of left · right once more, by itself and at once";
   let description = [{ `left` is a tile contracted along its columns, `right` is [n, contracted]. }];
   let arguments = (ins Device_FragmentType:$result, Device_RingType:$left, Device_CursorType:$leftCursor, Device_RingType:$right, Device_CursorType:$rightCursor, I64Attr:$depth);
   let assemblyFormat = "$result `,` $left `at` $leftCursor `,` $right `at` $rightCursor `depth` $depth attr-dict `:` type($result) `,` type($left) `,` type($right)";

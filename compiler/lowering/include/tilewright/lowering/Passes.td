@@ -35,17 +35,19 @@ def TileToDevice : Pass<"tile-to-device", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"arch", "arch", "std::string", "\"sm90a\"", "the instruction set: sm90a, sm80, sm86, …">,
+    Option<"warpgroups", "warpgroups", "int", "0", "consumer warpgroups; 0: one for every 64 rows of a block">,
     Option<"stages", "stages", "int", "2", "slots of a ring of fold tiles">,
     Option<"blockBuffers", "block-buffers", "int", "1", "slots of a ring of block tiles">,
     Option<"overlap", "overlap", "bool", "true", "dots of stage 1 will run one step behind">,
+    Option<"blocksPerSM", "blocks-per-sm", "int", "1", "blocks that run on one multiprocessor at a time">,
     Option<"grouped", "grouped", "bool", "true", "let items whose bounds differ come in groups that share the level-2 cache">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
 
 def DistributeTiles : Pass<"device-distribute-tiles", "::mlir::ModuleOp"> {
-  let summary = "share out the consumers' tiles over registers, rows over pairs of registers, and fuse elementwise work into loops";
+  let summary = "share out the consumers' tiles over registers, rows over two or four registers a thread, and fuse elementwise work into loops";
   let description = [{
-    A value over the block axis becomes two registers a thread, one over the block and another axis a fragment. Elementwise
+    A value over the block axis becomes a register for each of a thread's rows, one over the block and another axis a fragment. Elementwise
     operations between dots and reductions are fused: one loop over rows, then one over elements, for each phase; a phase ends
     where something needs what a reduction of it makes. A mask becomes an interval of columns for each row. Carried values and
     accumulators are changed in place. Dots wait for their tiles, and give them back after the last stage that uses them.
@@ -63,6 +65,16 @@ def OverlapStages : Pass<"device-overlap-stages", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
 
+def MergeRoles : Pass<"device-merge-roles", "::mlir::ModuleOp"> {
+  let summary = "let the consumers copy for themselves, one step ahead: no warp and no registers for a producer";
+  let description = [{
+    The producer's copies for an item's first step go before that step. In every step, behind its dots of stage 0, stand the copies for the next one,
+    where there is one: the next turn of its loop, or the first of a loop behind it. A ring of fold tiles needs two slots for that. For kernels of
+    instruction sets that copy by warps, without `overlap`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
 def TakeTurns : Pass<"device-take-turns", "::mlir::ModuleOp"> {
   let summary = "let the warpgroups issue their dots one after the other, so that one multiplies while another works on elements";
   let dependentDialects = ["::tw::device::DeviceDialect"];
@@ -71,7 +83,7 @@ def TakeTurns : Pass<"device-take-turns", "::mlir::ModuleOp"> {
 def DrawItems : Pass<"device-draw-items", "::mlir::ModuleOp"> {
   let summary = "let blocks draw their items from a counter instead of taking every grid-size-th one";
   let description = [{
-    The producer draws, decodes and tells the consumers through a mailbox. Where the consumers isolate, they do so only for items that they have sent back
+    The producer draws, decodes and tells the consumers through a mailbox; without a producer one thread of the consumers draws, one item ahead. Where the consumers isolate, they do so only for items that they have sent back
     because an accumulator was not finite at the end.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];

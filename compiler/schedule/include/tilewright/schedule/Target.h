@@ -36,6 +36,11 @@ struct Target {
   double exp2PerSecond = 0;       ///< f32 exp2 by the special-function units
 
   [[nodiscard]] bool isHost() const { return arch == "host"; }
+  /// The most shared memory that each of so many blocks of a multiprocessor may ask for: of every block the system takes some too.
+  [[nodiscard]] int sharedBytesOfBlock(int blocksPerSM) const {
+    constexpr int ofSystem = 1024;
+    return blocksPerSM < 2 || sharedBytesPerBlock < sharedBytesPerSM / blocksPerSM - ofSystem ? sharedBytesPerBlock : sharedBytesPerSM / blocksPerSM - ofSystem;
+  }
   /// Bulk copies by one thread, products of a warpgroup in the background, registers handed from warpgroup to warpgroup.
   [[nodiscard]] bool isHopper() const { return arch == "sm90a"; }
 };
