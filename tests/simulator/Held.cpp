@@ -20,7 +20,9 @@ Schedule changed(const Schedule &schedule, std::string_view fields) {
     const std::size_t next = std::min(text.find(' ', old + 1), text.size());
     text.replace(old + 1, next - old - 1, field);
   }
-  return parseSchedule(text.substr(1));
+  Schedule made = parseSchedule(text.substr(1));
+  made.producer |= made.stages < 2 || made.overlap;      // consumers copy for themselves a step ahead, and wait for their products
+  return made;
 }
 
 std::map<std::string, Array> meaningOf(const Held &held) {

@@ -1,7 +1,10 @@
 // The widest tiles that fit, tried in a fixed order of preference.
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "Footprint.h"
+#include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <set>
 
 namespace tw {
 namespace {
@@ -26,6 +29,8 @@ void setInner(Schedule &schedule, const Program &program, const Roles &roles, co
 
 struct Candidate {
   int warpgroups, block, fold, stages;
+  bool producer = true;
+  int blocksPerSM = 1;
 };
 
 /// Wide blocks first: a block's operands are read once for all its rows. Then two stages, so that copies run under the work; then wide folds.
@@ -36,6 +41,15 @@ std::vector<Candidate> candidates(const Target &target) {
       for (int fold : {64, 32, 16, 8})
         list.push_back({1, block, fold, 1});
     return list;
+  }
+  // Where each warp multiplies for itself, 32 rows a warp, no producer, and best two blocks beside each other, each working while the other waits. All
+  // were measured on an H200 (docs/performance.md).
+  if (!target.isHopper()) {
+    for (int fold : {128, 64, 32})
+      list.push_back({1, 128, fold, 2, false, 2});
+    for (int rows : {128, 64})
+      for (int fold : {64, 32})
+        list.push_back({2, 2 * rows, fold, 2, false, 1});
   }
   // Three warpgroups where their tiles are narrow enough to stay wide in the other direction.
   for (int stages : {3, 2})
@@ -50,6 +64,21 @@ std::vector<Candidate> candidates(const Target &target) {
         list.push_back({warpgroups, 64 * warpgroups, fold, stages});
       }
   return list;
+}
+
+/// Does a mask set queries apart, so that items may take unequally long? A condition on coordinates of the block axis and the fold axis together.
+bool masksDiffer(const Program &program, const Roles &roles) {
+  std::set<const Node *> seen;
+  std::function<bool(const Tile &)> differs = [&](const Tile &tile) {
+    const Node &node = tile.node();
+    if (!seen.insert(&node).second)
+      return false;
+    if (node.type == Type::boolean && contains(node.axes, roles.block()) && contains(node.axes, roles.fold->axis))
+      return true;
+    return std::any_of(node.operands.begin(), node.operands.end(), differs);
+  };
+  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), differs) ||
+         std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return differs(store.value); });
 }
 
 /// Registers that a consumer thread may hold: the file shared out among the multiprocessor's threads, at most what one thread can name. It is given
@@ -74,6 +103,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   schedule.block = roles.block().name();
   setInner(schedule, program, roles, target, innerExtents);
   auto uses = tileUses(program, roles);
+  const bool itemsDiffer = masksDiffer(program, roles);
   Footprint smallest;
   for (const Candidate &c : candidates(target)) {
     schedule.warpgroups = c.warpgroups;
@@ -81,15 +111,18 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     schedule.widths[schedule.block] = c.block;
     schedule.widths[roles.fold->axis.name()] = c.fold;
     schedule.blockBuffers = 1;
+    schedule.producer = c.producer;
+    schedule.blocksPerSM = c.blocksPerSM;
     smallest = footprint(program, schedule, target);
-    bool fits = smallest.sharedBytes <= target.sharedBytesPerBlock && smallest.registersPerThread <= registersPerThread(target, schedule);
+    bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(c.blocksPerSM) && smallest.registersPerThread <= registersPerThread(target, schedule);
     if (fits && target.isHopper()) {       // the next item's tiles come while the last one's are read
       schedule.blockBuffers = 2;
       if (footprint(program, schedule, target).sharedBytes > target.sharedBytesPerBlock)
         schedule.blockBuffers = 1;
     }
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
-      schedule.drawn = schedule.stabilised = !target.isHost();
+      schedule.stabilised = !target.isHost();
+      schedule.drawn = !target.isHost() && (c.producer || itemsDiffer);   // else it would only cost consumers registers
       schedule.overlap = target.isHopper();                        // elsewhere a warp waits for its own products
       schedule.turns = target.isHopper() && c.warpgroups > 2;      // two find their rhythm by themselves
       if (!fitting.empty() && fitting.back().widths == schedule.widths)

@@ -112,7 +112,7 @@ std::int64_t sharedBytes(const TileUse &use, const Schedule &schedule) {
 }
 
 /// On a GPU operands lie in shared memory (those of steps in a ring), everything else in registers; a
-/// product is packed to 16 bit beside itself when it becomes an operand.
+/// product is packed to 16 bit beside itself when it becomes an operand, or in its own place where nothing else runs meanwhile.
 Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, const Target &target) {
   const int addressing = target.isHopper() ? 32 : 40;     // registers for rows, addresses, loop state; and words of operands
   constexpr int columnRegisters = 24;                     // what the assembler keeps of one beside its elements
@@ -128,7 +128,7 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
     case TileUse::Kind::foldOperand: f.sharedBytes += sharedBytes(use, schedule) * schedule.stages; break;
     case TileUse::Kind::accumulator: held += n; break;
     case TileUse::Kind::column: columns += columnRegisters; break;
-    case TileUse::Kind::product: held += n + n / 2; break;
+    case TileUse::Kind::product: held += schedule.producer ? n + n / 2 : n; break;
     }
   }
   f.registersPerThread = int(held / (128 * schedule.warpgroups)) + addressing + columns;

@@ -81,10 +81,10 @@ TEST_CASE("machine code for every target keeps to its shared memory and register
       const ResourceFacts &taken = c.artifact.resources;
       const int shared = c.artifact.launch.sharedBytes + taken.staticSharedBytes;
       CHECK(!c.artifact.code.empty());
-      CHECK(shared <= target->sharedBytesPerBlock);
+      CHECK(shared <= target->sharedBytesOfBlock(c.artifact.launch.blocksPerSM));
       CHECK(taken.registers > 0);
       CHECK(taken.registers <= target->registersPerThreadMax);
-      CHECK((taken.registers + 7) / 8 * 8 * c.artifact.launch.threads <= target->registersPerSM);
+      CHECK((taken.registers + 7) / 8 * 8 * c.artifact.launch.threads * c.artifact.launch.blocksPerSM <= target->registersPerSM);
       CHECK(taken.spillBytes <= spillBytesStated);
       table += fmt::format("{:<10} {:>4} {:>10} {:>8} {:>8}  {}\n", target->name, c.d, taken.registers, taken.spillBytes, shared, c.artifact.schedule.substr(0, c.artifact.schedule.find(" blockBuffers")));
       ++checked;

@@ -21,7 +21,7 @@ TEST_CASE("every plain variant has a schedule on every target, within its shared
         CHECK(schedule.block == "q");
         CHECK(schedule.widths.at("d") >= d);
         if (!target.isHost()) {
-          CHECK(taken.sharedBytes <= target.sharedBytesPerBlock);
+          CHECK(taken.sharedBytes <= target.sharedBytesOfBlock(schedule.blocksPerSM));
           CHECK(taken.registersPerThread <= target.registersPerThreadMax);
         }
       }
@@ -67,9 +67,23 @@ TEST_CASE("edge row 30: widths of default schedules are multiples of what a warp
         INFO(target.name << " D=" << d << " " << axis << "=" << width);
         CHECK(width % (axis == "q" || axis == "k" ? 16 : 8) == 0);   // copies and dots pad inner axes
       }
-      CHECK(s.widths.at("q") == 64 * s.warpgroups);
+      CHECK((s.widths.at("q") == 64 * s.warpgroups || (!target.isHopper() && s.widths.at("q") == 128 * s.warpgroups)));
     }
   }
+}
+
+TEST_CASE("off Hopper warps copy for themselves, two blocks beside each other where they fit, and draw where a mask sets queries apart") {
+  const Program plain = makeVariant("plain", {.type = Type::bf16});
+  auto chosen = [](const Program &program, const char *target, std::int64_t d) {
+    const std::string text = print(defaultSchedule(program, findTarget(target), {{"d", d}, {"e", d}}));
+    return text.substr(0, text.find(" registerRows"));
+  };
+  CHECK(chosen(plain, "h200-sm80", 128) == "block=q d=128 e=128 k=64 q=128 warpgroups=1 stages=2 blockBuffers=1 overlap=no turns=no drawn=no stabilised=yes producer=no blocksPerSM=2");
+  CHECK(chosen(causalProgram(), "h200-sm80", 128) == "block=q d=128 e=128 k=64 q=128 warpgroups=1 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes stabilised=yes producer=no blocksPerSM=2");
+  CHECK(chosen(causalProgram(), "h200-sm80", 64) == "block=q d=64 e=64 k=128 q=128 warpgroups=1 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes stabilised=yes producer=no blocksPerSM=2");
+  CHECK(chosen(causalProgram(), "b200", 256) == "block=q d=256 e=256 k=64 q=128 warpgroups=2 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes stabilised=yes producer=no blocksPerSM=1");
+  CHECK(chosen(causalProgram(), "a100", 64) == "block=q d=64 e=64 k=64 q=128 warpgroups=1 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes stabilised=yes producer=no blocksPerSM=2");
+  CHECK(chosen(causalProgram(), "rtx4090", 128) == "block=q d=128 e=128 k=32 q=256 warpgroups=2 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes stabilised=yes producer=no blocksPerSM=1");
 }
 
 TEST_CASE("what fits comes in order, each with other tiles than the one before") {
