@@ -54,7 +54,7 @@ private:
   SmallVector<Operation *> reductions;
   llvm::SetVector<Operation *> excluding;   // masks that exclude what is past the end, so far by assumption
   llvm::DenseSet<Operation *> implied;      // those that do so without the plane
-  llvm::DenseSet<Operation *> settled;      // reductions with a mask at their input
+  llvm::DenseSet<Operation *> settled;      // reductions with a mask of their own at their input
 
   bool startsAtOrigin(Value start, Operation *at);
   bool impliesEnd(tile::MaskOp mask);
@@ -252,7 +252,9 @@ LogicalResult AxisEnd::guard() {
   for (Operation *reduction : reductions) {
     if (neutralOnes().contains(reduction))
       continue;
-    if (!maskForAll(reduction) && failed(maskForOne(reduction)))
+    if (maskForAll(reduction))
+      continue;                               // proved like any other: a mask that comes later may undo it
+    if (failed(maskForOne(reduction)))
       return failure();
     settled.insert(reduction);
   }

@@ -225,3 +225,43 @@ func.func @inner(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"
   tile.store %r, %O[%q0, %zero] dims [0, -1] : !row, !memory
   return
 }
+
+// -----
+#q = #tile.axes<"q">
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+!row = tensor<8xf32, #q>
+!element = tensor<8x16xf32, #qk>
+!memory = memref<?x?xf32>
+
+// A sum and a maximum of one value, which is not neutral for either: the mask that the maximum needs stands behind that of the sum, and at the maximum alone.
+// CHECK-LABEL: func.func @sum_and_max
+// CHECK: %[[X:.*]] = arith.addf
+// CHECK: %[[Z:.*]] = tile.mask %[[X]] at({{.*}}) planes [0, 1] rest(%{{.*}}) else 0.000000e+00 : f32
+// CHECK: tile.reduce sum %[[Z]]
+// CHECK: %[[L:.*]] = tile.mask %[[Z]] at({{.*}}) planes [0, 1] rest(%{{.*}}) else 0xFF800000 : f32
+// CHECK: tile.reduce max %[[L]]
+func.func @sum_and_max(%Q: !memory {tile.tensor = "Q"}, %K: !memory {tile.tensor = "K"}, %O: !memory {tile.tensor = "O"},
+    %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"}, %D: i32 {tile.extent = "d"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>, <"d", inner, 4>]>} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %lowest = arith.constant dense<0xFF800000> : !row
+  %nothing = arith.constant dense<0.0> : !row
+  %one = arith.constant dense<1.0> : !element
+  %x = tile.load %Q[%q0, %zero] dims [0, 1] : !memory -> tensor<8x4xf32, #qd>
+  %m, %l = scf.for %k0 = %zero to %Sk step %step iter_args(%mi = %lowest, %li = %nothing) -> (!row, !row) : i32 {
+    %y = tile.load %K[%k0, %zero] dims [0, 1] : !memory -> tensor<16x4xf32, #kd>
+    %s = tile.dot %x, %y over "d" : tensor<8x4xf32, #qd>, tensor<16x4xf32, #kd> -> !element
+    %z = arith.addf %s, %one : !element
+    %sum = tile.reduce sum %z over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    %r = tile.reduce max %z over "k" : !element -> !row
+    %top = arith.maximumf %mi, %r : !row
+    scf.yield %top, %ln : !row, !row
+  } {tile.fold = "k"}
+  tile.store %m, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  tile.store %l, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
