@@ -13,6 +13,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "tilewright/lowering/Passes.h"
+#include <map>
 
 namespace tw {
 #define GEN_PASS_DEF_TILETODEVICE
@@ -273,13 +274,15 @@ void Outline::makeCursors(Role &role, int64_t phase) {
 
 void Outline::copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places) {
   OpBuilder &b = role.builder;
-  // Group by group: where one has one slot, the next may wait for a slot that the consumers give back only once they have seen this one full.
-  llvm::MapVector<unsigned, SmallVector<tile::LoadOp>> loads;
+  // Group by group, in the order of first use: where one has one slot, the next may wait for a slot that the consumers give back only once they have seen
+  // this one full.
+  std::map<std::pair<Moment, unsigned>, SmallVector<tile::LoadOp>> loads;
   for (auto load : block.getOps<tile::LoadOp>())
     if (auto found = ringOf.find(load); found != ringOf.end())
       if (const Ring &ring = rings[found->second]; ring.tile->ofFold == ofFold && which(*ring.tile))
-        loads[ring.group].push_back(load);
-  for (auto &[group, ofGroup] : loads) {
+        loads[{groups[ring.group].first, ring.group}].push_back(load);
+  for (auto &[key, ofGroup] : loads) {
+    const unsigned group = key.second;
     Value cursor = role.cursors[group];
     device::AcquireOp::create(b, ofGroup.front().getLoc(), cursor, b.getI64IntegerAttr(groups[group].bytes));
     for (tile::LoadOp load : ofGroup)

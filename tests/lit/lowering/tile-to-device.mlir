@@ -235,3 +235,33 @@ func.func @shifted(%w: !vector {tile.tensor = "w"}, %part: memref<?xi64, strided
   tile.store %o, %O[%q0] dims [0] : tensor<64xf32, #q>, !vector
   return
 }
+
+// A step's tiles come in the order in which they are used first, whatever the order of the loads: with one slot each, V of the next step waits for dots that
+// need K of that step.
+// APART-LABEL: device.kernel @order
+// APART: device.producer
+// APART: scf.for %[[AT:.*]] = %c0_i32 to
+// APART: device.copy %{{.*}}[%c0_i32, %[[AT]], %c0_i32] to %{{.*}} : <2 x[32, 40] bf16>
+// APART: device.advance
+// APART: device.copy %{{.*}}[%c0_i32, %[[AT]], %c0_i32] to %{{.*}} : <2 x[32, 80] bf16>
+// APART: device.consumers
+func.func @order(%Q: !matrices {tile.tensor = "Q"}, %K: !matrices {tile.tensor = "K"}, %V: !matrices {tile.tensor = "V"}, %O: !matrices {tile.tensor = "O"},
+                 %nk: i32 {tile.extent = "k"}, %q0: i32 {tile.item = "q"})
+    attributes {tile.kernel = #tile.kernel<[<"q", block, 128>, <"k", fold, 32>, <"d", inner, 40>, <"e", inner, 80>]>} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 32 : i32
+  %nothing = arith.constant dense<0.0> : tensor<128x80xf32, #qe>
+  %q = tile.load %Q[%zero, %q0, %zero] dims [-1, 0, 1] : !matrices -> tensor<128x40xbf16, #qd>
+  %acc = scf.for %at = %zero to %nk step %step iter_args(%ai = %nothing) -> (tensor<128x80xf32, #qe>) : i32 {
+    %v = tile.load %V[%zero, %at, %zero] dims [-1, 0, 1] : !matrices -> tensor<32x80xbf16, #ke>
+    %k = tile.load %K[%zero, %at, %zero] dims [-1, 0, 1] : !matrices -> tensor<32x40xbf16, #kd>
+    %s = tile.dot %q, %k over "d" stage 0 : tensor<128x40xbf16, #qd>, tensor<32x40xbf16, #kd> -> tensor<128x32xf32, #qk>
+    %p = math.absf %s : tensor<128x32xf32, #qk>
+    %d = tile.dot %p, %v over "k" stage 1 : tensor<128x32xf32, #qk>, tensor<32x80xbf16, #ke> -> tensor<128x80xf32, #qe>
+    %a = arith.addf %ai, %d : tensor<128x80xf32, #qe>
+    scf.yield %a : tensor<128x80xf32, #qe>
+  } {tile.fold = "k", tile.carried = ["accumulator"]}
+  %r = arith.truncf %acc : tensor<128x80xf32, #qe> to tensor<128x80xbf16, #qe>
+  tile.store %r, %O[%zero, %q0, %zero] dims [-1, 0, 1] : tensor<128x80xbf16, #qe>, !matrices
+  return
+}
