@@ -1,0 +1,195 @@
+// Random programs against evaluate(): `fuzz --target host --first 1 --programs 1000`. On a GPU's target they run in the simulator. What fails is made
+// smaller and printed with the seed that draws it.
+#include "Recipe.h"
+#include "tilewright/artifact/CompileError.h"
+#include "tilewright/schedule/DefaultSchedule.h"
+#include "unit/kernel/Launched.h"
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <optional>
+#include <set>
+
+using namespace tw;
+using namespace tw::fuzz;
+
+namespace {
+
+struct Options {
+  std::string target = "host";
+  std::uint64_t first = 1, programs = 100;
+  int attempts = 60;      // to make a failing recipe smaller
+  bool shows = false;     // print every recipe
+};
+
+Options parse(int count, char **words) {
+  Options options;
+  for (int i = 1; i < count; i += 2) {
+    const std::string name = words[i];
+    if (i + 1 == count)
+      throw std::invalid_argument(name + " needs a value");
+    if (name == "--target")
+      options.target = words[i + 1];
+    else if (name == "--first")
+      options.first = std::stoull(words[i + 1]);
+    else if (name == "--programs")
+      options.programs = std::stoull(words[i + 1]);
+    else if (name == "--attempts")
+      options.attempts = std::stoi(words[i + 1]);
+    else if (name == "--show")
+      options.shows = std::string(words[i + 1]) == "yes";
+    else
+      throw std::invalid_argument(name + " is no option; expected --target, --first, --programs, --attempts or --show");
+  }
+  return options;
+}
+
+struct Outcome {
+  enum { right, refused, unexplained, wrong } is = right;
+  std::string text;
+  [[nodiscard]] bool failed() const { return is >= unexplained; }
+};
+
+/// A refusal must say what to do; anything else is a fault of ours.
+bool namesCure(const std::string &text) {
+  static const char *const cures[] = {"; take ", ": take ", ": give ", "run on the CPU (target host)", "apply everything else to the fold's result", ": make axis"};
+  return std::any_of(std::begin(cures), std::end(cures), [&](const char *cure) { return text.find(cure) != text.npos; });
+}
+
+std::string faultOnHost(const tests::Held &held, const Schedule &schedule) {
+  BuildOptions options;
+  options.schedule = schedule;
+  options.extents = held.inner;
+  options.useCache = false;
+  tests::Tensors tensors(held.program, held.inputs, held.stored);
+  build(held.program, options).launch(tensors.arguments);
+  std::map<std::string, Array> outputs;
+  for (const auto &[name, shape] : held.stored)
+    outputs[name] = tensors.read(name);
+  return tests::differences(held, outputs, tests::meaningOf(held));
+}
+
+/// The program, or nothing where a smaller recipe makes none: a sum over an axis that its terms no longer have.
+std::optional<tests::Held> programOf(const Recipe &recipe) {
+  try {
+    return build(recipe);
+  } catch (const ProgramError &) {
+    return {};
+  }
+}
+
+Outcome tried(const Recipe &recipe) {
+  const std::optional<tests::Held> made = programOf(recipe);
+  if (!made)
+    return {};
+  const tests::Held &held = *made;
+  const Target &target = findTarget(recipe.target);
+  try {
+    const Schedule schedule = tests::changed(defaultSchedule(held.program, target, held.inner), recipe.schedule);
+    const std::string fault = target.isHost() ? faultOnHost(held, schedule) : tests::faultOf(held, schedule, target, 1);
+    return {fault.empty() ? Outcome::right : Outcome::wrong, fault};
+  } catch (const ProgramError &error) {
+    return {namesCure(error.what()) ? Outcome::refused : Outcome::unexplained, error.what()};
+  } catch (const CompileError &error) {
+    return {namesCure(error.what()) ? Outcome::refused : Outcome::unexplained, error.what()};
+  } catch (const std::exception &error) {
+    return {Outcome::unexplained, error.what()};
+  }
+}
+
+/// The smallest recipe found that fails in the same way.
+std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, int attempts) {
+  for (bool found = true; found;) {
+    found = false;
+    for (const Recipe &candidate : smaller(recipe)) {
+      if (attempts-- <= 0)
+        return {recipe, outcome};
+      Outcome next = tried(candidate);
+      if (next.is != outcome.is)
+        continue;
+      recipe = candidate;
+      outcome = std::move(next);
+      found = true;
+      break;
+    }
+  }
+  return {recipe, outcome};
+}
+
+/// The operations of a program, each once.
+void gather(const Tile &tile, std::set<const Node *> &seen, std::set<Op> &ops) {
+  const Node &node = tile.node();
+  if (!seen.insert(&node).second)
+    return;
+  ops.insert(node.op);
+  for (const Tile &operand : node.operands)
+    gather(operand, seen, ops);
+  if (node.op == Op::foldResult)
+    for (const Tile &yielded : node.fold->yields)
+      gather(yielded, seen, ops);
+}
+
+/// Fewer programs than these in a hundred have an operation: then the generator leaves it out.
+constexpr double leastShare = 0.02;
+/// Operations that some programs must have.
+constexpr Op expected[] = {Op::constant, Op::index, Op::extent, Op::scalar, Op::load, Op::neg, Op::abs, Op::exp, Op::exp2, Op::log, Op::tanh, Op::sigmoid, Op::sqrt, Op::logicalNot, Op::cast, Op::add, Op::sub,
+                           Op::mul, Op::div, Op::floorDiv, Op::mod, Op::min, Op::max, Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne, Op::logicalAnd, Op::logicalOr, Op::select, Op::reduceMax, Op::reduceMin,
+                           Op::reduceSum, Op::dot, Op::foldArgument, Op::foldResult, Op::named, Op::stabiliser};
+
+int run(const Options &options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::map<Op, std::uint64_t> occurrences;
+  std::uint64_t failures = 0, refusals = 0;
+  std::map<std::string, std::uint64_t> refusalTexts;
+  for (std::uint64_t seed = options.first; seed < options.first + options.programs; ++seed) {
+    const Recipe recipe = draw(seed, options.target);
+    if (options.shows)
+      std::printf("seed %llu: %s", static_cast<unsigned long long>(seed), print(recipe).c_str());
+    std::set<const Node *> seen;
+    std::set<Op> ops;
+    for (const Store &store : build(recipe).program.stores)
+      gather(store.value, seen, ops);
+    for (Op op : ops)
+      ++occurrences[op];
+    Outcome outcome = tried(recipe);
+    if (outcome.is == Outcome::refused) {
+      ++refusals;
+      ++refusalTexts[outcome.text];
+    }
+    if (!outcome.failed())
+      continue;
+    ++failures;
+    const auto [small, its] = minimised(recipe, outcome, options.attempts);
+    std::printf("seed %llu fails: %s%s\nmade smaller: %s%s\n", static_cast<unsigned long long>(seed), print(recipe).c_str(), outcome.text.c_str(), print(small).c_str(), its.text.c_str());
+    std::fflush(stdout);
+  }
+  for (const auto &[text, count] : refusalTexts)
+    std::printf("refused, %llu: %s\n", static_cast<unsigned long long>(count), text.c_str());
+  bool isVaried = true;
+  const bool isMany = options.programs >= 100;
+  std::string table;
+  for (Op op : expected) {
+    const double share = double(occurrences[op]) / double(options.programs);
+    isVaried &= share >= leastShare;
+    table += fmt::format(" {} {:.0f}%", name(op), 100 * share);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("%llu programs on %s from seed %llu: %llu failed, %llu refused, %.1f s\nof them have%s\n", static_cast<unsigned long long>(options.programs), options.target.c_str(),
+              static_cast<unsigned long long>(options.first), static_cast<unsigned long long>(failures), static_cast<unsigned long long>(refusals), seconds, table.c_str());
+  if (isMany && !isVaried)
+    std::printf("an operation is in fewer than 2 programs of 100\n");
+  if (refusals * 5 > options.programs)
+    std::printf("more than a fifth are refused\n");
+  return failures || (isMany && !isVaried) || refusals * 5 > options.programs;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+  try {
+    return run(parse(count, words));
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "fuzz: %s\n", error.what());
+    return 2;
+  }
+}
