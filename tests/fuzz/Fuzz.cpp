@@ -1,7 +1,6 @@
 // Random programs against evaluate(): `fuzz --target host --first 1 --programs 1000`. On a GPU's target they run in the simulator. What fails is made
 // smaller and printed with the seed that draws it.
 #include "Recipe.h"
-#include "tilewright/artifact/CompileError.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "unit/kernel/Launched.h"
 #include <chrono>
@@ -20,6 +19,7 @@ struct Options {
   std::uint64_t first = 1, programs = 100;
   int attempts = 60;      // to make a failing recipe smaller
   bool shows = false;     // print every recipe
+  bool assembles = false; // have NVRTC make machine code of GPUs' kernels, too
 };
 
 Options parse(int count, char **words) {
@@ -38,8 +38,10 @@ Options parse(int count, char **words) {
       options.attempts = std::stoi(words[i + 1]);
     else if (name == "--show")
       options.shows = std::string(words[i + 1]) == "yes";
+    else if (name == "--assemble")
+      options.assembles = std::string(words[i + 1]) == "yes";
     else
-      throw std::invalid_argument(name + " is no option; expected --target, --first, --programs, --attempts or --show");
+      throw std::invalid_argument(name + " is no option; expected --target, --first, --programs, --attempts, --show or --assemble");
   }
   return options;
 }
@@ -56,13 +58,18 @@ bool namesCure(const std::string &text) {
   return std::any_of(std::begin(cures), std::end(cures), [&](const char *cure) { return text.find(cure) != text.npos; });
 }
 
-std::string faultOnHost(const tests::Held &held, const Schedule &schedule) {
+BuildOptions buildOptions(const tests::Held &held, const Schedule &schedule, const std::string &target) {
   BuildOptions options;
+  options.target = target;
   options.schedule = schedule;
   options.extents = held.inner;
   options.useCache = false;
+  return options;
+}
+
+std::string faultOnHost(const tests::Held &held, const Schedule &schedule) {
   tests::Tensors tensors(held.program, held.inputs, held.stored);
-  build(held.program, options).launch(tensors.arguments);
+  build(held.program, buildOptions(held, schedule, "host")).launch(tensors.arguments);
   std::map<std::string, Array> outputs;
   for (const auto &[name, shape] : held.stored)
     outputs[name] = tensors.read(name);
@@ -78,33 +85,30 @@ std::optional<tests::Held> programOf(const Recipe &recipe) {
   }
 }
 
-Outcome tried(const Recipe &recipe) {
-  const std::optional<tests::Held> made = programOf(recipe);
-  if (!made)
+Outcome tried(const Recipe &recipe, bool assembles) {
+  const std::optional<tests::Held> held = programOf(recipe);
+  if (!held)
     return {};
-  const tests::Held &held = *made;
   const Target &target = findTarget(recipe.target);
   try {
-    const Schedule schedule = tests::changed(defaultSchedule(held.program, target, held.inner), recipe.schedule);
-    const std::string fault = target.isHost() ? faultOnHost(held, schedule) : tests::faultOf(held, schedule, target, 1);
+    const Schedule schedule = tests::changed(defaultSchedule(held->program, target, held->inner), recipe.schedule);
+    const std::string fault = target.isHost() ? faultOnHost(*held, schedule) : tests::faultOf(*held, schedule, target, 1);
+    if (fault.empty() && assembles && !target.isHost())
+      (void)build(held->program, buildOptions(*held, schedule, target.name));
     return {fault.empty() ? Outcome::right : Outcome::wrong, fault};
-  } catch (const ProgramError &error) {
-    return {namesCure(error.what()) ? Outcome::refused : Outcome::unexplained, error.what()};
-  } catch (const CompileError &error) {
-    return {namesCure(error.what()) ? Outcome::refused : Outcome::unexplained, error.what()};
   } catch (const std::exception &error) {
-    return {Outcome::unexplained, error.what()};
+    return {namesCure(error.what()) ? Outcome::refused : Outcome::unexplained, error.what()};
   }
 }
 
 /// The smallest recipe found that fails in the same way.
-std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, int attempts) {
+std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, int attempts, bool assembles) {
   for (bool found = true; found;) {
     found = false;
     for (const Recipe &candidate : smaller(recipe)) {
       if (attempts-- <= 0)
         return {recipe, outcome};
-      Outcome next = tried(candidate);
+      Outcome next = tried(candidate, assembles);
       if (next.is != outcome.is)
         continue;
       recipe = candidate;
@@ -151,7 +155,7 @@ int run(const Options &options) {
       gather(store.value, seen, ops);
     for (Op op : ops)
       ++occurrences[op];
-    Outcome outcome = tried(recipe);
+    Outcome outcome = tried(recipe, options.assembles);
     if (outcome.is == Outcome::refused) {
       ++refusals;
       ++refusalTexts[outcome.text];
@@ -159,7 +163,7 @@ int run(const Options &options) {
     if (!outcome.failed())
       continue;
     ++failures;
-    const auto [small, its] = minimised(recipe, outcome, options.attempts);
+    const auto [small, its] = minimised(recipe, outcome, options.attempts, options.assembles);
     std::printf("seed %llu fails: %s%s\nmade smaller: %s%s\n", static_cast<unsigned long long>(seed), print(recipe).c_str(), outcome.text.c_str(), print(small).c_str(), its.text.c_str());
     std::fflush(stdout);
   }
