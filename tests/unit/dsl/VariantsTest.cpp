@@ -295,3 +295,43 @@ TEST_CASE("dropout drops the weights that its seed says, and the others grow by 
     }
   }
 }
+
+namespace {
+
+struct Squares {                                          // w = s² / (1 + Σ s²)
+  [[nodiscard]] std::tuple<Tile> start(const Scores &scores) const { return {full(0, scores.rows, scores.type)}; }
+  [[nodiscard]] Weighted<Tile> step(const Scores &scores, std::tuple<Tile> state, Tile score) const {
+    Tile weights = where(score == -infinity, 0.0, score * score);
+    return {{std::get<0>(state) + sum(weights, over(scores.axis))}, weights, {}};
+  }
+  [[nodiscard]] Tile finish(const Scores &, std::tuple<Tile> state, Tile accumulated) const { return accumulated / (1.0 + std::get<0>(state)); }
+};
+
+} // namespace
+
+TEST_CASE("a normaliser, steps of weights and steps of outputs of one's own") {
+  const VariantShape n{2, 2, 1, 30, 50, 8, 16};
+  Problem p = problemOf("causal", n);
+  Attention squares("squares", Tensor("Q", Type::f64, 4), Tensor("K", Type::f64, 4), Tensor("V", Type::f64, 4), Tensor("O", Type::f64, 4));
+  squares.normalise(Squares()).mask(causal()).weights([](Tile w, const At &at) { return w * (1 + at.key % 2); }).output([](Tile o, const AtOutput &at) { return o + at.channel; });
+  Meaning m = meaningOf("causal", p);
+  m.weigh = [](std::vector<double> &s, std::int64_t) {
+    double total = 1;
+    for (double &x : s) {
+      x = x == -INFINITY ? 0 : x * x;
+      total += x;
+    }
+    for (double &x : s)
+      x /= total;
+    return double(NAN);
+  };
+  m.weight = [](double w, const Place &x) { return w * double(1 + x.k % 2); };
+  m.output = [](double o, std::int64_t, std::int64_t, std::int64_t, std::int64_t e) { return o + double(e); };
+  const Array want = inLoops(p, m).at("O");
+  for (std::int64_t tile : {0, 7}) {
+    p.in.foldTile = tile;
+    const auto compared = compare(evaluate(squares.program(), p.in).at("O"), want, {1e-12, 1e-12});
+    INFO(compared.summary);
+    CHECK(compared.ok);
+  }
+}
