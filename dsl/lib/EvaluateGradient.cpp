@@ -29,13 +29,18 @@ Evaluation inputsOf(const Program &program, const Evaluation &all) {
 
 } // namespace
 
-std::map<std::string, Array> evaluateGradient(const Gradient &gradient, const Evaluation &inputs) {
+std::map<std::string, Array> evaluateGradient(const Gradient &gradient, const Evaluation &inputs, const std::function<double(double, Type)> &stored) {
   Evaluation all = inputs;
-  std::map<std::string, Array> stored;
+  std::map<std::string, Array> results;
   auto run = [&](const Program &program) {
-    for (auto &[name, array] : evaluate(program, inputsOf(program, all))) {
-      all.tensors.insert_or_assign(name, array);
-      stored.insert_or_assign(name, std::move(array));
+    std::map<std::string, Array> made = evaluate(program, inputsOf(program, all));
+    for (const Store &store : program.stores) {
+      Array &array = made.at(store.tensor.name());
+      if (stored)
+        for (double &x : array.data)
+          x = stored(x, store.tensor.type());
+      all.tensors.insert_or_assign(store.tensor.name(), array);
+      results.insert_or_assign(store.tensor.name(), std::move(array));
     }
   };
   auto blank = [](std::vector<std::int64_t> shape) {
@@ -58,7 +63,7 @@ std::map<std::string, Array> evaluateGradient(const Gradient &gradient, const Ev
   run(gradient.forward);
   for (const Program &program : gradient.backward)
     run(program);
-  return stored;
+  return results;
 }
 
 } // namespace tw

@@ -71,7 +71,7 @@ private:
       if (std::find(known.begin(), known.end(), name) == known.end())
         unknown("output", name, known);
     for (const std::string &name : options.outputs.empty() ? known : options.outputs)
-      result.upstream[name] = programs.unique("d" + name);
+      result.upstream[name] = programs.unique(derivativeName(name));
   }
 
   /// What the program makes of the fold's results, these replaced by placeholders.
@@ -361,7 +361,7 @@ private:
       return adjoint;
     if (isNormalised)
       adjoint = guarded(algebra, adjoint, {{empty[0], false}});
-    return folds ? throughMemory("d" + slot.name, adjoint) : adjoint;
+    return folds ? throughMemory(derivativeName(slot.name), adjoint) : adjoint;
   }
 
   Tile throughMemory(const std::string &name, const Tile &value) {

@@ -176,7 +176,7 @@ Tile GradientPrograms::isAt(const Tile &index, const Axis &axis) {
 
 void GradientPrograms::storeLeaf(const Tile &leaf, const Tile &adjoint) {
   const Node &node = leaf.node();
-  const std::string name = nameOf(leaf), gradient = "d" + name;
+  const std::string name = nameOf(leaf), gradient = derivativeName(name);
   if (auto [first, isNew] = stored.emplace(name, node.where); !isNew)
     fail(node.where, "'" + name + "' is read in two places whose gradients come from different programs; read it in one, or give it under two names",
          {{first->second, "the other is here"}});
@@ -242,7 +242,7 @@ void GradientPrograms::end(const Tile &node, const Tile &adjoint) {
       return storeLeaf(node, adjoint);
   }
   Axes axes = sorted(adjoint.axes());
-  Tensor partial = intermediate("d" + nameOf(node) + "_rows", axes);
+  Tensor partial = intermediate(derivativeName(nameOf(node)) + "_rows", axes);
   put(tw::store(partial, axes, Operand(adjoint, node.where()), node.where()));
   std::vector<Operand> indices;
   for (const Axis &axis : axes)
@@ -283,7 +283,7 @@ void GradientPrograms::finishStages() {
     std::string suffix;
     std::vector<std::pair<Tile, Tile>> adjoints;
     for (std::size_t i = 0; i < together.size(); ++i) {
-      suffix += "_d" + nameOf(together[i].node);
+      suffix += '_' + derivativeName(nameOf(together[i].node));
       adjoints.push_back({together[i].node, reductions[i].value});
     }
     begin(suffix);
@@ -299,7 +299,7 @@ void GradientPrograms::finishStages() {
           Tile sum = total(value, inner);
           for (const Axis &axis : outer)
             sum = total(sum, axis);
-          all.push_back(named("d" + nameOf(node), Operand(sum, node.where())));
+          all.push_back(named(derivativeName(nameOf(node)), Operand(sum, node.where())));
         }
         return all;
       };
@@ -424,13 +424,13 @@ Tile GradientPrograms::piece(const Arrival &arrival, const Group &group, const A
   }
   if (alone)
     add(sum, summed(*alone));
-  return named("d" + nameOf(arrival.node), Operand(*sum, arrival.node.where()));
+  return named(derivativeName(nameOf(arrival.node)), Operand(*sum, arrival.node.where()));
 }
 
 void GradientPrograms::build(Group &group) {
   std::string suffix;
   for (const Arrival &arrival : group.arrivals)
-    suffix += "_d" + nameOf(arrival.node);
+    suffix += '_' + derivativeName(nameOf(arrival.node));
   begin(suffix);
   Rewriter rewrite(algebra);
   for (const auto &[index, axis] : group.conditions)

@@ -14,6 +14,9 @@ struct Target {
   [[nodiscard]] Axes axes() const { return sorted(index); }
 };
 
+/// `dQ` of `Q`.
+[[nodiscard]] inline std::string derivativeName(const std::string &name) { return std::string(1, 'd').append(name); }
+
 /// Makes programs of adjoints that are still to be summed over axes that no tile holds whole.
 class GradientPrograms {
 public:

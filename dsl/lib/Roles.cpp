@@ -29,22 +29,38 @@ struct Uses {
   }
 };
 
-std::shared_ptr<const Fold> onlyFold(const Program &program) {
-  auto folds = foldsOf(program);
+/// Whether the step of `outer` is `inner`, which starts from its carried values, and nothing else.
+bool carriesThrough(const Fold &outer, const Fold &inner) {
+  if (outer.yields.size() != inner.starts.size())
+    return false;
+  for (std::size_t i = 0; i < outer.yields.size(); ++i) {
+    const Node &yield = outer.yields[i].node();
+    if (yield.op != Op::foldResult || yield.fold.get() != &inner || yield.slot != i || &inner.starts[i].node() != &outer.arguments[i].node())
+      return false;
+  }
+  return true;
+}
+
+/// The program's folds, the outermost first.
+std::vector<std::shared_ptr<const Fold>> nestOf(const Program &program) {
+  auto folds = foldsOf(program);   // inner ones first
   Location where = program.stores.empty() ? Location{} : program.stores.front().where;
   if (folds.empty())
     fail(where, "program '" + program.name + "' has no fold; walk one of its axes with fold(axis, …)");
-  if (folds.size() > 1)
-    fail(folds[1]->where, "program '" + program.name + "' has " + std::to_string(folds.size()) + " folds; a kernel walks one: make a program of each",
-         {{folds[0]->where, "the first fold is here"}});
-  return folds.front();
+  std::reverse(folds.begin(), folds.end());
+  for (std::size_t i = 1; i < folds.size(); ++i)
+    if (!carriesThrough(*folds[i - 1], *folds[i]))
+      fail(folds[0]->where, "program '" + program.name + "' has " + std::to_string(folds.size()) + " folds; a kernel walks one, or one inside others that only carry its values through: make a program of each",
+           {{folds.back()->where, "the first fold is here"}});
+  return folds;
 }
 
 /// Why `axis` cannot be the block axis, or nothing.
-std::optional<Diagnostic> unfit(const Axis &axis, const Program &program, const Fold &fold, const Uses &uses) {
+std::optional<Diagnostic> unfit(const Axis &axis, const Program &program, const std::vector<std::shared_ptr<const Fold>> &nest, const Uses &uses) {
   std::string who = "items cannot own tiles of axis '" + axis.name() + "': ";
-  if (same(axis, fold.axis))
-    return Diagnostic{fold.where, who + "it is folded here", {}};
+  for (const auto &fold : nest)
+    if (same(axis, fold->axis))
+      return Diagnostic{fold->where, who + "it is folded here", {}};
   for (const Store &store : program.stores)
     if (!contains(store.index, axis))
       return Diagnostic{store.where, who + "'" + store.tensor.name() + text(store.index) + "' is not stored along it", {}};
@@ -61,19 +77,56 @@ std::optional<Diagnostic> unfit(const Axis &axis, const Program &program, const 
   return {};
 }
 
-Axis chooseBlock(const Program &program, const Fold &fold, const Uses &uses, std::string_view name) {
+/// Where a load is indexed with the axis itself, or -1.
+int dimensionOf(const Node &load, const Axis &axis) {
+  for (std::size_t i = 0; i < load.operands.size(); ++i) {
+    const Node *index = &load.operands[i].node();
+    while (index->op == Op::named)
+      index = &index->operands.back().node();
+    if (index->op == Op::index && same(index->consumed.front(), axis))
+      return int(i);
+  }
+  return -1;
+}
+
+/// Whether `other` makes the better tiles: whatever dots read along `axis` they read along it too, and its elements are nearer in memory.
+bool isBehind(const Axis &axis, const Axis &other, const Uses &uses) {
+  bool read = false;
+  for (const Tile &dot : uses.dots)
+    for (const Tile &operand : dot.node().operands) {
+      const Node *source = &operand.node();
+      while (source->op == Op::named || source->op == Op::cast)
+        source = &source->operands.back().node();
+      const int mine = source->op == Op::load ? dimensionOf(*source, axis) : -1;
+      if (mine >= 0 && dimensionOf(*source, other) <= mine)
+        return false;
+      read = read || mine >= 0;
+    }
+  return read;
+}
+
+/// The axes that can be the block axis, in the order of the first store's index; none: why not.
+std::vector<Axis> possibleBlocks(const Program &program, const std::vector<std::shared_ptr<const Fold>> &nest, const Uses &uses, std::string_view name) {
   std::optional<Diagnostic> firstReason;
+  std::vector<Axis> possible;
   for (const Axis &axis : program.stores.front().index) {
     if (!name.empty() && axis.name() != name)
       continue;
-    auto reason = unfit(axis, program, fold, uses);
+    auto reason = unfit(axis, program, nest, uses);
     // Without a dot nothing tells rows from the rest: take the last axis, the one that lies closest in memory.
     bool later = uses.dots.empty() && name.empty() && !same(axis, program.stores.front().index.back());
     if (!reason && !later)
-      return axis;
+      possible.push_back(axis);
     if (!firstReason && reason)
       firstReason = reason;
   }
+  for (std::size_t i = 0; i < possible.size();)
+    if (std::any_of(possible.begin(), possible.end(), [&, &axis = possible[i]](const Axis &other) { return !same(axis, other) && isBehind(axis, other, uses); }))
+      possible.erase(possible.begin() + std::ptrdiff_t(i));
+    else
+      ++i;
+  if (!possible.empty())
+    return possible;
   if (firstReason && !name.empty())
     throw ProgramError(*firstReason);
   Location where = program.stores.front().where;
@@ -83,6 +136,39 @@ Axis chooseBlock(const Program &program, const Fold &fold, const Uses &uses, std
   if (firstReason)
     notes.push_back({firstReason->where, firstReason->message});
   fail(where, what + "; it must be in every store and in exactly one operand of every dot", notes);
+}
+
+Roles withBlock(const Program &program, const std::vector<std::shared_ptr<const Fold>> &nest, const Uses &uses, const Axis &block) {
+  Roles result{nest.back(), {nest.begin(), std::prev(nest.end())}, sorted(axesOf(program)), {}};
+  const Axis fold = result.fold->axis;
+  Axes inner, points;
+  for (const auto &around : result.around)
+    points.push_back(around->axis);
+  auto consider = [&](const Axis &axis) {
+    if (!same(axis, fold) && !same(axis, block) && !contains(points, axis) && !contains(inner, axis))
+      inner.push_back(axis);
+  };
+  for (const Tile &dot : uses.dots) {
+    const Tile &first = dot.node().operands[0], &second = dot.node().operands[1];
+    const Tile &mine = contains(first.axes(), block) ? first : second, &other = contains(first.axes(), block) ? second : first;
+    consider(dot.node().consumed.front());
+    for (const Axis &axis : other.axes())
+      if (!contains(mine.axes(), axis))
+        consider(axis);
+  }
+  for (const Tile &reduction : uses.reductions)
+    consider(reduction.node().consumed.front());
+  for (const Axis &axis : result.axes)
+    result.roles.push_back(same(axis, block) ? Role::block : same(axis, fold) ? Role::fold : contains(points, axis) ? Role::point : contains(inner, axis) ? Role::inner : Role::free);
+  for (const Tile &value : uses.values) {
+    Axes tiled;
+    for (const Axis &axis : value.axes())
+      if (result.isTiled(axis))
+        tiled.push_back(axis);
+    if (tiled.size() > 2)
+      fail(value.where(), "value " + text(value) + " runs along three axes of a tile, " + text(tiled) + "; a tile has two: reduce or contract one first");
+  }
+  return result;
 }
 
 } // namespace
@@ -98,44 +184,36 @@ const Axis &Roles::block() const {
   return axes[std::size_t(std::find(roles.begin(), roles.end(), Role::block) - roles.begin())];
 }
 
-Roles rolesOf(const Program &program, std::string_view blockName) {
-  Roles result{onlyFold(program), sorted(axesOf(program)), {}};
-  Uses uses(program);
-  Axis fold = result.fold->axis, block = chooseBlock(program, *result.fold, uses, blockName);
-  Axes inner;
-  auto consider = [&](const Axis &axis) {
-    if (!same(axis, fold) && !same(axis, block) && !contains(inner, axis))
-      inner.push_back(axis);
-  };
-  for (const Tile &dot : uses.dots) {
-    const Tile &first = dot.node().operands[0], &second = dot.node().operands[1];
-    const Tile &mine = contains(first.axes(), block) ? first : second, &other = contains(first.axes(), block) ? second : first;
-    consider(dot.node().consumed.front());
-    for (const Axis &axis : other.axes())
-      if (!contains(mine.axes(), axis))
-        consider(axis);
-  }
-  for (const Tile &reduction : uses.reductions)
-    consider(reduction.node().consumed.front());
-  for (const Axis &axis : result.axes)
-    result.roles.push_back(same(axis, block) ? Role::block : same(axis, fold) ? Role::fold : contains(inner, axis) ? Role::inner : Role::free);
+bool Roles::isTiled(const Axis &axis) const {
+  const Role role = of(axis);
+  return role != Role::free && role != Role::point;
+}
 
-  for (const Tile &value : uses.values) {
-    Axes tiled;
-    for (const Axis &axis : value.axes())
-      if (result.of(axis) != Role::free)
-        tiled.push_back(axis);
-    if (tiled.size() > 2)
-      fail(value.where(), "value " + text(value) + " runs along three axes of a tile, " + text(tiled) + "; a tile has two: reduce or contract one first");
-  }
+Roles rolesOf(const Program &program, std::string_view blockName) {
+  const auto nest = nestOf(program);
+  Uses uses(program);
+  std::optional<Roles> found;
+  std::optional<ProgramError> firstError;
+  for (const Axis &block : possibleBlocks(program, nest, uses, blockName))
+    try {
+      found = withBlock(program, nest, uses, block);
+      break;
+    } catch (const ProgramError &error) {
+      if (!firstError)
+        firstError = error;
+    }
+  if (!found)
+    throw ProgramError(*firstError);
+  Roles result = std::move(*found);
   for (const Store &store : program.stores) {
     for (const Axis &axis : result.axes)
       if (result.of(axis) == Role::free && !contains(store.index, axis))
         fail(store.where, "'" + store.tensor.name() + text(store.index) + "' is not stored along axis '" + axis.name() + "', of which each item has one value; items would overwrite each other: store along it, or reduce over it",
              {{axis.where(), "the axis is declared here"}});
-    if (contains(store.index, fold))
-      fail(store.where, "'" + store.tensor.name() + text(store.index) + "' is stored along the folded axis '" + fold.name() + "'; a fold's results do not run along it",
-           {{result.fold->where, "it is folded here"}});
+    for (const auto &fold : nest)
+      if (contains(store.index, fold->axis))
+        fail(store.where, "'" + store.tensor.name() + text(store.index) + "' is stored along the folded axis '" + fold->axis.name() + "'; a fold's results do not run along it",
+             {{fold->where, "it is folded here"}});
   }
   return result;
 }

@@ -12,7 +12,7 @@ namespace {
 
 tile::Role roleInIR(Role role) {
   switch (role) {
-  case Role::free: return tile::Role::Free;
+  case Role::free: case Role::point: return tile::Role::Free;   // a point's coordinate is a loop's, not the item's
   case Role::block: return tile::Role::Block;
   case Role::fold: return tile::Role::Fold;
   case Role::inner: return tile::Role::Inner;
@@ -105,22 +105,38 @@ private:
     return found;
   }
 
-  /// Start values and what does not change from step to step stand before the loop, steps in it.
+  scf::ForOp openLoop(const Fold &fold, std::int64_t step, ValueRange starts, ImportValues &values) {
+    mlir::Location where = ImportValues::location(builder, fold.where, fold.axis.name());
+    Value zero = values.integer(0, where), width = values.integer(step, where);
+    auto loop = scf::ForOp::create(builder, where, zero, values.extent(fold.axis), width, starts);
+    values.enter(fold, loop);
+    return loop;
+  }
+
+  /// Start values and what does not change from step to step stand before the loop, steps in it. Folds around it are plain
+  /// loops over points, in which the fold starts from what they carry.
   void importFold(Block *entry, ImportValues &values) {
     const Fold &fold = *roles.fold;
     builder.setInsertionPointToEnd(entry);
-    mlir::Location where = ImportValues::location(builder, fold.where, fold.axis.name());
-    Value zero = values.integer(0, where), width = values.integer(widthOf(roles, schedule, fold.axis), where);
-    SmallVector<Value> starts;
-    for (const Tile &start : fold.starts)
-      starts.push_back(values.atAxes(start, start.type(), start.axes()));
-    auto loop = scf::ForOp::create(builder, where, zero, values.extent(fold.axis), width, starts);
+    SmallVector<Value> carried;
+    for (const Tile &start : roles.outermost().starts)
+      carried.push_back(values.atAxes(start, start.type(), start.axes()));
+    std::vector<scf::ForOp> around;
+    for (const auto &outer : roles.around) {
+      around.push_back(openLoop(*outer, 1, carried, values));
+      carried.assign(around.back().getRegionIterArgs().begin(), around.back().getRegionIterArgs().end());
+    }
+    auto loop = openLoop(fold, widthOf(roles, schedule, fold.axis), carried, values);
     loop->setAttr("tile.fold", builder.getStringAttr(fold.axis.name()));
-    values.enter(loop);
     SmallVector<Value> yields;
     for (std::size_t i = 0; i < fold.yields.size(); ++i)
       yields.push_back(values.atAxes(fold.yields[i], fold.arguments[i].type(), fold.arguments[i].axes()));
-    values.leave(loop, yields);
+    values.leave(yields);
+    for (; !around.empty(); around.pop_back()) {
+      yields.assign(loop.getResults().begin(), loop.getResults().end());
+      values.leave(yields);
+      loop = around.back();
+    }
   }
 
   void importStore(const Store &store, ImportValues &values) {
@@ -129,7 +145,7 @@ private:
     SmallVector<Value> offsets;
     SmallVector<int64_t> dims;
     for (const Axis &axis : store.index)
-      if (roles.of(axis) != Role::free)
+      if (roles.isTiled(axis))
         tiled.push_back(axis);
     tiled = values.inTileOrder(tiled);
     for (const Axis &axis : store.index) {

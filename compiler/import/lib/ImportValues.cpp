@@ -10,7 +10,7 @@ using namespace mlir;
 namespace tw {
 
 int widthOf(const Roles &roles, const Schedule &schedule, const Axis &axis) {
-  if (roles.of(axis) == Role::free)
+  if (!roles.isTiled(axis))
     return 1;
   auto found = schedule.widths.find(axis.name());
   if (found == schedule.widths.end() || found->second < 1)
@@ -72,7 +72,7 @@ mlir::Type ImportValues::typeOver(Type type, const Axes &axes) {
 }
 
 bool ImportValues::uniform(const Tile &tile) const {
-  return std::all_of(tile.axes().begin(), tile.axes().end(), [&](const Axis &axis) { return roles.of(axis) == Role::free; });
+  return std::none_of(tile.axes().begin(), tile.axes().end(), [&](const Axis &axis) { return roles.isTiled(axis); });
 }
 
 Value ImportValues::integer(std::int64_t value, mlir::Location where) { return arith::ConstantIntOp::create(b, where, value, 32); }
@@ -97,46 +97,60 @@ Value ImportValues::constant(double value, mlir::Type type, mlir::Location where
 
 //===--- where a value stands --------------------------------------------------------------------===//
 
-void ImportValues::enter(scf::ForOp made) {
-  loop = made;
-  for (std::size_t i = 0; i < roles.fold->arguments.size(); ++i)
-    values[&roles.fold->arguments[i].node()] = loop.getRegionIterArg(unsigned(i));
-  arguments.starts[roles.fold->axis.name()] = loop.getInductionVar();
-  b.setInsertionPointToEnd(loop.getBody());
+void ImportValues::enter(const Fold &fold, scf::ForOp op) {
+  loops.push_back({fold, op});
+  for (std::size_t i = 0; i < fold.arguments.size(); ++i)
+    values[&fold.arguments[i].node()] = op.getRegionIterArg(unsigned(i));
+  arguments.starts[fold.axis.name()] = op.getInductionVar();
+  b.setInsertionPointToStart(op.getBody());
 }
 
-void ImportValues::leave(scf::ForOp made, ValueRange yields) {
-  b.setInsertionPointToEnd(made.getBody());
-  scf::YieldOp::create(b, made.getLoc(), yields);
-  arguments.starts.erase(roles.fold->axis.name());
-  after = true;
-  b.setInsertionPointAfter(made);
+void ImportValues::leave(ValueRange yields) {
+  auto [fold, op] = loops.back();
+  loops.pop_back();
+  b.setInsertionPointToEnd(op.getBody());
+  scf::YieldOp::create(b, op.getLoc(), yields);
+  arguments.starts.erase(fold.axis.name());
+  b.setInsertionPointAfter(op);
+  if (loops.empty())
+    results.assign(op.getResults().begin(), op.getResults().end());
 }
 
-bool ImportValues::inLoop(const Tile &tile) {
+std::size_t ImportValues::depthOf(const Tile &tile) {
   const Node &node = tile.node();
-  if (auto known = dependsOnFold.find(&node); known != dependsOnFold.end())
+  if (auto known = depths.find(&node); known != depths.end())
     return known->second;
-  bool inside = node.op == Op::foldArgument || contains(node.axes, roles.fold->axis);
-  if (node.op != Op::foldResult && node.op != Op::extent)
-    for (const Axis &axis : node.consumed)
-      inside |= same(axis, roles.fold->axis);
+  std::vector<const Fold *> nest;
+  for (const auto &around : roles.around)
+    nest.push_back(around.get());
+  nest.push_back(roles.fold.get());
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < nest.size(); ++i) {
+    bool inside = contains(node.axes, nest[i]->axis);
+    for (const Tile &argument : nest[i]->arguments)
+      inside |= &argument.node() == &node;
+    if (node.op != Op::foldResult && node.op != Op::extent)
+      inside |= contains(node.consumed, nest[i]->axis);
+    if (inside)
+      depth = i + 1;
+  }
   for (const Tile &operand : node.operands)
-    inside |= inLoop(operand);
-  return dependsOnFold[&node] = inside;
+    depth = std::max(depth, depthOf(operand));
+  return depths[&node] = depth;
 }
 
 Value ImportValues::get(const Tile &tile) {
   const Node &node = tile.node();
   if (auto known = values.find(&node); known != values.end())
     return known->second;
-  bool hoisted = loop && !after && !inLoop(tile);
-  if (after && inLoop(tile))
-    throw ProgramError({tile.where(), "value " + text(tile) + " runs along the folded axis '" + roles.fold->axis.name() + "' outside of its fold; carry what is needed of it through the fold",
+  const std::size_t depth = depthOf(tile);
+  if (loops.empty() && depth > 0 && !results.empty())
+    throw ProgramError({tile.where(), "value " + text(tile) + " runs along the folded axis '" + (depth > roles.around.size() ? *roles.fold : *roles.around[depth - 1]).axis.name() +
+                                          "' outside of its fold; carry what is needed of it through the fold",
                         {{roles.fold->where, "the fold is here"}}});
   OpBuilder::InsertionGuard guard(b);
-  if (hoisted)
-    b.setInsertionPoint(loop);
+  if (depth < loops.size())
+    b.setInsertionPoint(loops[depth].op);
   Value value = compute(tile);
   values[&node] = value;
   return value;
@@ -150,8 +164,8 @@ Value ImportValues::get(const Tile &tile, Type type, const Axes &axes) {
     return constant(node.literal, wanted, where);
   OpBuilder::InsertionGuard guard(b);
   Value value = get(tile);
-  if (loop && !after && !inLoop(tile))
-    b.setInsertionPoint(loop);      // what follows depends on the fold as little as the value does
+  if (const std::size_t depth = depthOf(tile); depth < loops.size())
+    b.setInsertionPoint(loops[depth].op);      // what follows depends on the folds as little as the value does
   value = convert(value, node.type, type, where);
   return value.getType() == wanted ? value : tile::BroadcastOp::create(b, where, wanted, value).getResult();
 }
@@ -171,7 +185,7 @@ Value ImportValues::compute(const Tile &tile) {
   case Op::index: {
     const Axis &axis = node.consumed.front();
     Value start = startOf(axis, where);
-    return roles.of(axis) == Role::free ? start : tile::PositionsOp::create(b, where, typeOver(Type::i32, {axis}), start).getResult();
+    return !roles.isTiled(axis) ? start : tile::PositionsOp::create(b, where, typeOver(Type::i32, {axis}), start).getResult();
   }
   case Op::extent:
     return extent(node.consumed.front());
@@ -190,8 +204,7 @@ Value ImportValues::compute(const Tile &tile) {
   case Op::foldArgument:
     throw ProgramError({node.where, "a carried value is used outside of its fold; use what the fold returns", {{roles.fold->where, "the fold is here"}}});
   case Op::foldResult:
-    get(roles.fold->starts[node.slot]);
-    return loop.getResult(node.slot);
+    return results[node.slot];
   case Op::named:
     names.try_emplace(&node.operands.back().node(), node.label, node.where);
     return get(node.operands.back());
@@ -213,7 +226,7 @@ struct ShiftedAxis {
 /// Strips names and sums; false if the index is anything else than `axis ± uniform …`.
 bool split(const Tile &index, int sign, const Roles &roles, ShiftedAxis &out) {
   const Node &node = index.node();
-  bool varies = std::any_of(index.axes().begin(), index.axes().end(), [&](const Axis &axis) { return roles.of(axis) != Role::free; });
+  bool varies = std::any_of(index.axes().begin(), index.axes().end(), [&](const Axis &axis) { return roles.isTiled(axis); });
   if (!varies) {
     out.shifts.push_back({index, sign});
     return true;
@@ -285,6 +298,8 @@ Value ImportValues::reduce(const Tile &tile) {
   const Tile &source = node.operands.front();
   tile::Combine kind = node.op == Op::reduceMax ? tile::Combine::Max : node.op == Op::reduceMin ? tile::Combine::Min : tile::Combine::Sum;
   Value value = get(source, node.type, source.axes());
+  if (roles.of(node.consumed.front()) == Role::point)   // a tile of one point is its own sum and maximum
+    return value;
   return tile::ReduceOp::create(b, where, typeOver(node.type, node.axes), kind, value, b.getStringAttr(node.consumed.front().name()));
 }
 

@@ -40,8 +40,10 @@ public:
   /// Converts a value of type `type` to what memory holds.
   mlir::Value toMemory(mlir::Value value, Type type, mlir::Location where);
 
-  void enter(mlir::scf::ForOp loop);
-  void leave(mlir::scf::ForOp loop, mlir::ValueRange yields);
+  /// Goes into the loop of a fold, inside those entered before.
+  void enter(const Fold &fold, mlir::scf::ForOp loop);
+  /// Ends the innermost loop's body and goes behind the loop.
+  void leave(mlir::ValueRange yields);
 
   mlir::Value tensor(const std::string &name) { return arguments.tensors.at(name); }
   mlir::Value extent(const Axis &axis) { return arguments.extents.at(axis.name()); }
@@ -74,7 +76,8 @@ private:
   mlir::Value placesWithin(mlir::Value places, mlir::Location where);
   mlir::Value randomNumbers(const Tile &tile);
   mlir::Type typeOver(Type type, const Axes &axes);
-  bool inLoop(const Tile &tile);
+  /// How many of the loops a value stands in: as many as it depends on the axes or carried values of.
+  std::size_t depthOf(const Tile &tile);
   bool uniform(const Tile &tile) const;                            // over free axes only
   mlir::Location locationOf(const Tile &tile);
 
@@ -83,10 +86,14 @@ private:
   const Schedule &schedule;
   KernelArguments &arguments;
   llvm::DenseMap<const Node *, mlir::Value> values;
-  llvm::DenseMap<const Node *, bool> dependsOnFold;
+  llvm::DenseMap<const Node *, std::size_t> depths;
   std::map<const Node *, std::pair<std::string, tw::Location>> names;   // given by `named` nodes
-  mlir::scf::ForOp loop;
-  bool after = false;                                              // the loop is closed
+  struct Loop {
+    const Fold &fold;
+    mlir::scf::ForOp op;
+  };
+  std::vector<Loop> loops;                                         // entered and not left, the outermost first
+  llvm::SmallVector<mlir::Value> results;                          // of the outermost loop, once it is left
 };
 
 } // namespace tw

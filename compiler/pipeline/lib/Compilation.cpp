@@ -98,7 +98,7 @@ void Compilation::checkSchedule() {
     for (std::size_t i = 0; i < roles.axes.size(); ++i)
       if (roles.axes[i].name() == axis) {
         known = true;
-        tiled = roles.roles[i] != Role::free;
+        tiled = roles.isTiled(roles.axes[i]);
       }
     if (tiled && (width < 1 || width > widest))
       throw std::invalid_argument("the schedule gives axis '" + axis + "' a width of " + std::to_string(width) + "; a tile is 1 to " + std::to_string(widest) + " wide");

@@ -16,7 +16,7 @@ AxisFacts::Role roleFact(Role role) {
   switch (role) {
   case Role::free: return AxisFacts::Role::free;
   case Role::block: return AxisFacts::Role::block;
-  case Role::fold: return AxisFacts::Role::fold;
+  case Role::fold: case Role::point: return AxisFacts::Role::fold;
   case Role::inner: return AxisFacts::Role::inner;
   }
   return AxisFacts::Role::free;
@@ -158,7 +158,7 @@ void addFacts(Artifact &artifact, const Program &program, const Roles &roles, co
   artifact.schedule = print(schedule);
   for (std::size_t i = 0; i < roles.axes.size(); ++i) {
     auto width = schedule.widths.find(roles.axes[i].name());
-    bool tiled = roles.roles[i] != Role::free && width != schedule.widths.end();
+    bool tiled = roles.isTiled(roles.axes[i]) && width != schedule.widths.end();
     artifact.axes.push_back({roles.axes[i].name(), roleFact(roles.roles[i]), tiled ? width->second : 1, {}});
   }
   Reads(artifact, roles).ofProgram(program);

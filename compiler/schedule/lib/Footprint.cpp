@@ -41,7 +41,7 @@ public:
     if (node.op == Op::load) {
       Axes tiled;
       for (const Axis &axis : node.axes)
-        if (roles.of(axis) != Role::free)
+        if (roles.isTiled(axis))
           tiled.push_back(axis);
       return tiled.size() == 1 && contains(tiled, roles.fold->axis);
     }
@@ -61,7 +61,7 @@ public:
   void add(TileUse::Kind kind, const Axes &axes, int elementBytes) {
     Axes tiled;
     for (const Axis &axis : axes)
-      if (roles.of(axis) != Role::free)
+      if (roles.isTiled(axis))
         tiled.push_back(axis);
     if (tiled.size() == 2)
       uses.push_back({kind, tiled, elementBytes});

@@ -86,3 +86,24 @@ TEST_CASE("the block axis is chosen, or refused with the reason") {
   CHECK(rolesOf(gemm).of(d) == Role::inner);
   CHECK_THROWS_WITH(rolesOf(gemm, "v"), Catch::Contains("'Y[t, d]' is not stored along axis 'v', which the schedule makes the block axis; it must be in every store and in exactly one operand of every dot"));
 }
+
+TEST_CASE("a fold around a fold is a plain loop over points, and its condition stays between them") {
+  Axis u("u"), t("t"), v("v");
+  Tensor X("X", Type::f32, 3), R("R", Type::f32, 1);
+  auto [r] = fold(u, std::tuple{full(0, {t})}, [&](Tile outer) {
+    return fold(v, std::tuple{outer}, [&](Tile r) { return std::tuple{r + sum(sum(where(u / 2 == 1, X(u, t, v), 0.0), over(v)), over(u))}; });
+  });
+  const Program program{"nested", {store(R, {t}, r)}};
+  const Roles roles = rolesOf(program);
+  CHECK(roles.of(u) == Role::point);
+  CHECK(roles.of(v) == Role::fold);
+  CHECK_FALSE(roles.isTiled(u));
+  REQUIRE(roles.around.size() == 1);
+  std::string text = imported(program);
+  const auto outer = text.find("scf.for"), inner = text.find("scf.for", outer + 1);
+  REQUIRE(inner != std::string::npos);
+  CHECK(text.find("arith.floordivsi") > outer);
+  CHECK(text.find("arith.floordivsi") < inner);
+  CHECK(holds(text, "tile.fold = \"v\""));
+  CHECK_FALSE(holds(text, "tile.fold = \"u\""));
+}

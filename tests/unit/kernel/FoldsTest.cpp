@@ -268,3 +268,38 @@ TEST_CASE("a schedule that holds stabilisers gives the same results") {
     right(program, randomInputs(n, Type::f32), outputs(n), made({{"d", n.d}, {"e", n.dv}}, schedule), roundingOf(Type::f32, 4, double(n.skv), 8));
   }
 }
+
+namespace {
+/// R[t] = Σ_u Σ_v |X[u, t, :] · W[u, v, :]|, and Y[t, d] = Σ_u Σ_v (X[u, t, :] · W[u, v, :]) · W[u, v, d] of even u.
+Program sumsOfSums(Type type) {
+  Axis u("u"), t("t"), v("v"), d("d");
+  Tensor X("X", type, 3), W("W", type, 3), R("R", type == Type::f64 ? type : Type::f32, 1), Y("Y", type, 2);
+  auto [r, y] = fold(u, std::tuple{full(0, {t}, R.type()), full(0, {t, d}, R.type())}, [&](Tile outerR, Tile outerY) {
+    return fold(v, std::tuple{outerR, outerY}, [&](Tile r, Tile y) {
+      Tile z = dot(X(u, t, d), W(u, v, d), over(d));
+      Tile even = where(u % 2 == 0, z, 0.0);
+      return std::tuple{named("r", r + sum(sum(abs(z), over(v)), over(u))), named("y", y + sum(dot(even, W(u, v, d), over(v)), over(u)))};
+    });
+  });
+  return {"sums_of_sums", {store(R, {t}, r), store(Y, {t, d}, y)}};
+}
+} // namespace
+
+TEST_CASE("a fold inside another that carries its values through") {
+  for (Type type : {Type::f32, Type::bf16, Type::f64})
+    for (const auto &[u, t, v] : {std::tuple{3, 65, 130}, {1, 5, 3}, {4, 7, 0}, {0, 9, 4}, {2, 0, 3}}) {
+      INFO(name(type) << " u=" << u << " t=" << t << " v=" << v);
+      Evaluation inputs{{{"X", randomArray({u, t, 16}, 1, type)}, {"W", randomArray({u, v, 16}, 2, type)}}, {}};
+      const Tolerance allowed = roundingOf(type, 40 * double(std::max(u * v, 1)), double(16 + v));
+      right(sumsOfSums(type), inputs, {{"R", {t}}, {"Y", {t, 16}}}, made({{"d", 16}}), allowed);
+    }
+}
+
+TEST_CASE("folds that stand otherwise to one another are no kernel") {
+  Axis t("t"), v("v"), w("w");
+  Tensor X("X", Type::f32, 2), Z("Z", Type::f32, 2), R("R", Type::f32, 1);
+  auto [a] = fold(v, std::tuple{full(0, {t})}, [&](Tile a) { return std::tuple{a + sum(X(t, v), over(v))}; });
+  auto [b] = fold(w, std::tuple{full(0, {t})}, [&](Tile b) { return std::tuple{b + sum(Z(t, w), over(w))}; });
+  CHECK_THROWS_WITH(build({"two", {store(R, {t}, a + b)}}),
+                    Catch::Contains("program 'two' has 2 folds; a kernel walks one, or one inside others that only carry its values through: make a program of each"));
+}

@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/dsl/Evaluate.h"
 #include "tilewright/dsl/Program.h"
+#include <functional>
 
 namespace tw {
 
@@ -38,7 +39,8 @@ struct Gradient {
 /// docs/gradients.md. Throws ProgramError, at the user's line, for one that is not.
 [[nodiscard]] Gradient gradient(const Program &program, const GradientOptions &options = {});
 
-/// Runs all programs in float64; `inputs` holds the derivatives of the loss too. Returns what they stored, by name.
-[[nodiscard]] std::map<std::string, Array> evaluateGradient(const Gradient &gradient, const Evaluation &inputs);
+/// Runs all programs in float64; `inputs` holds the derivatives of the loss too. Returns what they stored, by name. With
+/// `stored`, each number passes through it on its way into a tensor, as kernels round there.
+[[nodiscard]] std::map<std::string, Array> evaluateGradient(const Gradient &gradient, const Evaluation &inputs, const std::function<double(double, Type)> &stored = {});
 
 } // namespace tw
