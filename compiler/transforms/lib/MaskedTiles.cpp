@@ -31,12 +31,38 @@ void assumeNothingSeen(Evaluator &evaluator, Value value, double infinity) {
       if (evaluator.finite(op->getOperand(i)))
         return assumeNothingSeen(evaluator, op->getOperand(1 - i), infinity);
 }
+
+bool sameForm(Value a, Value b, Operation *at) {
+  if (a == b)
+    return true;
+  auto difference = affineForm(a, at), other = affineForm(b, at);
+  if (!difference || !other)
+    return false;
+  difference->add(*other, -1);
+  return difference->isConstant() && difference->constant == 0;
+}
+
+/// Does `other` exclude whatever `mask` does: has it all half planes of it?
+bool excludesAsMuch(tile::MaskOp other, tile::MaskOp mask) {
+  auto axes = tile::axesOf(mask.getType());
+  if (tile::axesOf(other.getType()) != axes)
+    return false;
+  for (auto [a, b] : llvm::zip(mask.getOrigin(), other.getOrigin()))
+    if (!sameForm(a, b, mask))
+      return false;
+  auto plane = [&](tile::MaskOp m, unsigned i) { return m.getCoefficients().slice(i * axes.size(), axes.size()); };
+  for (unsigned i = 0; i < mask.getRest().size(); ++i)
+    if (llvm::none_of(llvm::seq<unsigned>(0, other.getRest().size()), [&](unsigned j) { return plane(mask, i) == plane(other, j) && sameForm(mask.getRest()[i], other.getRest()[j], mask); }))
+      return false;
+  return true;
+}
 } // namespace
 
 bool MaskedTiles::Carried::startsInfinite() const { return start && std::isinf(*start); }
 
 MaskedTiles::MaskedTiles(scf::ForOp fold) {
   Evaluator outside;
+  fold.getBody()->walk([&](tile::MaskOp mask) { masks.push_back(mask); });
   for (auto [argument, initial, yielded] : llvm::zip(fold.getRegionIterArgs(), fold.getInitArgs(), fold.getYieldedValues()))
     carried.push_back({argument, yielded, outside.evaluate(initial).number, outside.finite(initial), {}});
   if (llvm::count_if(carried, [](const Carried &c) { return c.startsInfinite(); }) > mostInfiniteStarts)
@@ -84,7 +110,9 @@ std::optional<std::string> MaskedTiles::change(tile::MaskOp mask) const {
     return "its constant is no number";
   for (unsigned state = 0; state < 1u << maxima.size(); ++state) {   // bit j: maximum j is at its start
     Evaluator evaluator;
-    evaluator.assume(mask.getResult(), Known::constant(*otherwise));
+    for (tile::MaskOp other : masks)
+      if (auto number = numberOf(other.getOtherwise()); number && (other == mask || excludesAsMuch(other, mask)))
+        evaluator.assume(other.getResult(), Known::constant(*number));
     llvm::SmallDenseSet<unsigned> atStart;
     for (auto [j, i] : llvm::enumerate(maxima))
       if (state >> j & 1) {

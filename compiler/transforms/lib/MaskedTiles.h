@@ -3,7 +3,7 @@
 // The proof is by abstract evaluation of one step with the mask's constant in place of its result, and has to hold
 // in every state that a row's carried values can be in. A carried value that starts at a number is taken to be
 // finite; one that starts at an infinity (a running maximum) is finite or still at its start, in any
-// combination. While it is at its start, other carried values may be known to be at theirs: those are found by induction.
+// combination. Other masks that have all half planes of this one exclude the tile too, and give their constants. While it is at its start, other carried values may be known to be at theirs: those are found by induction.
 //   A maximum that is -inf after a step was -inf before it, and so were all elements it has seen.
 //   With that, and with the others at their start, does the step leave the others at their start?
 #pragma once
@@ -29,6 +29,7 @@ private:
     [[nodiscard]] bool startsInfinite() const;
   };
   llvm::SmallVector<Carried> carried;
+  llvm::SmallVector<tile::MaskOp> masks;
   std::optional<std::string> obstacle;
 
   void findHeld(Carried &maximum);
