@@ -3,6 +3,7 @@
 #include "tilewright/kernel/C.h"
 #ifdef __cplusplus
 #include "tilewright/dsl/Dsl.h"
+#include "tilewright/kernel/GradientKernels.h"
 #include "tilewright/kernel/Kernel.h"
 #include "tilewright/kernel/Machine.h"
 #endif
