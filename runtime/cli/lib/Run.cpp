@@ -107,6 +107,14 @@ void checkTogether(const RunOptions &options) {
   goesWith(options.repeat.has_value(), "--repeat", {"cpu", "gpu"});
   goesWith(options.settings.has_value(), "--settings", {"simulator"});
   goesWith(options.patience.has_value(), "--patience", {"simulator"});
+  checkChoice("--pass", options.pass, {"forward", "backward"});
+  if (options.pass == "backward") {
+    if (options.on != "cpu" && options.on != "evaluate")
+      throw std::invalid_argument(fmt::format("--pass backward runs with --on cpu or evaluate so far, not with --on {}", options.on));
+    for (auto [option, isGiven] : {std::pair("--schedule", !options.schedule.empty()), std::pair("--out", !options.out.empty()), std::pair("--lse", !options.lse.empty())})
+      if (isGiven)
+        throw std::invalid_argument(fmt::format("{} goes with --pass forward, not with --pass backward; leave it out", option));
+  }
   if (options.repeat && *options.repeat < 1)
     throw std::invalid_argument(fmt::format("--repeat {}: expected a whole number from 1", *options.repeat));
   if (options.settings && *options.settings < 0)
@@ -129,6 +137,8 @@ int runVariant(const RunOptions &options) {
   const Problem problem = problemOf(options);
   if (!options.lse.empty() && !problem.facts.hasLse)
     throw std::invalid_argument(fmt::format("--lse {}: variant '{}' has no log-sum-exp; leave it out", options.lse, problem.variant));
+  if (options.pass == "backward")
+    return runBackward(problem, options);
   const Report report = runOn(problem, options);
   const Verdict verdict = !options.check ? Verdict() : options.on == "gpu" ? checkWithin(problem, report.outputs, usualBudget) : checkAll(problem, report.outputs);
   std::vector<FileContent> files;
@@ -152,6 +162,7 @@ Command run(CLI::App &program) {
   app->add_option("variant", options->variant, "a variant of the gallery, or several by +: causal+alibi, window(255,0)+softcap(30)")->required()->type_name("VARIANT");
   app->add_option("--shape", options->shape, "random inputs of these lengths: Q [B,H,Sq,D], K [B,Hkv,Skv,D], V [B,Hkv,Skv,Dv]; Dv is D if left out")->type_name("B,H,Hkv,Sq,Skv,D[,Dv]");
   app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out, with files the type of Q's")->type_name("TYPE");
+  app->add_option("--pass", options->pass, "forward: O and lse; backward: the gradients of all inputs, for random derivatives of the loss by O")->type_name("PASS");
   app->add_option("--on", options->on, "cpu: the kernel compiled for this machine's CPU\n"
                   "gpu: the kernel on GPU 0 of this machine\n"
                   "simulator: the text of a GPU's kernel on the CPU, with races and broken protocols reported; no GPU is needed\n"
@@ -177,6 +188,7 @@ Command run(CLI::App &program) {
   app->add_flag("--json", options->json, "report as JSON");
   refuseEmpty(*app);
   app->footer("Examples: tilewright run causal --shape 2,8,2,1000,1700,128 --on cpu --check\n"
+              "          tilewright run alibi --shape 1,4,2,200,300,64 --pass backward --check\n"
               "          tilewright run causal --shape 1,2,1,300,400,128 --on simulator --settings 2 --check\n"
               "          tilewright run causal --shape 4,16,16,4096,4096,128 --on gpu --check");
   return {app, [options] { return runVariant(*options); }};

@@ -14,7 +14,7 @@
 namespace tw::cli {
 
 struct RunOptions {
-  std::string variant, shape, dtype, on = "cpu", target, nanKeys, out, lse, schedule, sharedLimit;
+  std::string variant, shape, dtype, pass = "forward", on = "cpu", target, nanKeys, out, lse, schedule, sharedLimit;
   Files files;
   std::vector<std::string> captures, scalars;
   std::string seed;                // as given; empty: 1
@@ -67,6 +67,11 @@ struct Report {
 /// In float64, in tiles of 64 keys: with --check beside the oracle, which takes all keys at once.
 [[nodiscard]] Report runByEvaluate(const Problem &problem);
 
+/// The gradients of O by all tensors of float type: runs, times, checks and prints. Returns the exit status.
+[[nodiscard]] int runBackward(const Problem &problem, const RunOptions &options);
+
+[[nodiscard]] Json toJson(const Comparison &comparison);
+[[nodiscard]] std::string toText(const Comparison &comparison);
 [[nodiscard]] Json toJson(const Problem &problem, const Report &report, const Verdict &verdict, const RunOptions &options);
 [[nodiscard]] std::string toText(const Problem &problem, const Report &report, const Verdict &verdict, const RunOptions &options);
 

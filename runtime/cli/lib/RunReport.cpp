@@ -12,30 +12,6 @@ double gflops(const Problem &problem, const Report &report) {
   return report.seconds > 0 ? *report.keptPairs * 2.0 * double(problem.shape.d + problem.shape.dv) / report.seconds * 1e-9 : 0;
 }
 
-Json toJson(const Comparison &c) {
-  Json json = {{"right", c.isRight}, {"max_error", c.maxError}, {"rms_error", c.rmsError}, {"worst", c.worst}, {"result", c.result}, {"expected", c.expected},
-               {"tolerance", c.tolerance}, {"share_of_tolerance", c.largestShare}, {"nans_in_both", c.nans}, {"limited", c.limited}};
-  if (!c.wrong.empty())
-    json["wrong"] = c.wrong;
-  return json;
-}
-
-std::string toText(const Comparison &c) {
-  std::string text = fmt::format("{:<9} {}: ", c.tensor, c.isRight ? "right" : "WRONG");
-  if (!c.wrong.empty())
-    text += fmt::format("{}\n          ", c.wrong);
-  if (!c.wrong.empty() && c.worst.empty())
-    return text + "no element is finite in both\n";
-  text += fmt::format("{}max error {:.3g}, RMS {:.3g}", c.wrong.empty() ? "" : "where both are finite: ", c.maxError, c.rmsError);
-  if (!c.worst.empty())
-    text += fmt::format("; worst at [{}]: {:.6g}, expected {:.6g}, {:.2g} of the tolerance {:.2g}", fmt::join(c.worst, ", "), c.result, c.expected, c.largestShare, c.tolerance);
-  if (c.nans)
-    text += fmt::format("; {} NaN in both", c.nans);
-  if (c.limited)
-    text += fmt::format("; {} held to 5% of the largest |V|, though rounding of scores that large may explain more", c.limited);
-  return text + "\n";
-}
-
 Json toJson(const SimulatedSetting &setting) {
   Json reports = Json::array();
   for (const SimulatorReport &report : setting.result.reports)
@@ -88,6 +64,30 @@ std::string sampleLine(const Verdict &verdict) {
 }
 
 } // namespace
+
+Json toJson(const Comparison &c) {
+  Json json = {{"right", c.isRight}, {"max_error", c.maxError}, {"rms_error", c.rmsError}, {"worst", c.worst}, {"result", c.result}, {"expected", c.expected},
+               {"tolerance", c.tolerance}, {"share_of_tolerance", c.largestShare}, {"nans_in_both", c.nans}, {"limited", c.limited}};
+  if (!c.wrong.empty())
+    json["wrong"] = c.wrong;
+  return json;
+}
+
+std::string toText(const Comparison &c) {
+  std::string text = fmt::format("{:<9} {}: ", c.tensor, c.isRight ? "right" : "WRONG");
+  if (!c.wrong.empty())
+    text += fmt::format("{}\n          ", c.wrong);
+  if (!c.wrong.empty() && c.worst.empty())
+    return text + "no element is finite in both\n";
+  text += fmt::format("{}max error {:.3g}, RMS {:.3g}", c.wrong.empty() ? "" : "where both are finite: ", c.maxError, c.rmsError);
+  if (!c.worst.empty())
+    text += fmt::format("; worst at [{}]: {:.6g}, expected {:.6g}, {:.2g} of the tolerance {:.2g}", fmt::join(c.worst, ", "), c.result, c.expected, c.largestShare, c.tolerance);
+  if (c.nans)
+    text += fmt::format("; {} NaN in both", c.nans);
+  if (c.limited)
+    text += fmt::format("; {} held to 5% of the largest |V|, though rounding of scores that large may explain more", c.limited);
+  return text + "\n";
+}
 
 bool Report::isClean() const {
   return differing == 0 && std::all_of(settings.begin(), settings.end(), [](const SimulatedSetting &setting) { return setting.isClean(); });

@@ -1,0 +1,50 @@
+// `run --pass backward`, as a user meets it.
+#include "Ran.h"
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace tw::tests;
+using nlohmann::json;
+
+TEST_CASE("the backward pass of variants is right on the CPU, in every type") {
+  for (const char *line : {"plain --shape 1,2,2,33,49,16 --dtype f32", "causal --shape 2,4,2,70,90,16,24 --dtype bf16", "softcap(15)+window(20,0) --shape 1,3,1,65,40,24 --dtype f16",
+                           "gemma2 --shape 1,2,1,40,55,8 --dtype f64"}) {
+    INFO(line);
+    Ran r = ran(std::string("run '") + std::string(line).replace(std::string(line).find(' '), 1, "' ") + " --pass backward --check --json");
+    INFO(r.err);
+    REQUIRE(r.status == 0);
+    json report = json::parse(r.out);
+    CHECK(report["pass"] == "backward");
+    CHECK(report["kernels"].size() == 4);
+    for (const char *name : {"dQ", "dK", "dV"}) {
+      INFO(name << " " << report["check"][name].dump());
+      CHECK(report["check"][name]["right"] == true);
+      CHECK(report["check"][name]["tolerance"].get<double>() < 1);
+    }
+  }
+}
+
+TEST_CASE("captured tensors are among the gradients, and the report is for people too") {
+  Ran r = ran("run alibi+causal --shape 1,4,2,50,60,16 --dtype f32 --pass backward --check");
+  INFO(r.out << r.err);
+  CHECK(r.status == 0);
+  for (const char *part : {"alibi+causal f32 backward on cpu: B 1, H 4, Hkv 2, Sq 50, Skv 60, D 16, Dv 16\n", "kernel    alibi+causal_rows: block=q ", "bytes of workspace\n", "\ndslopes   right: ", "\ndQ        right: "})
+    CHECK_THAT(r.out, Catch::Contains(part));
+}
+
+TEST_CASE("the interpreter has a backward pass, and what has none is refused") {
+  CHECK(ran("run causal --shape 1,2,1,20,30,8 --dtype f32 --pass backward --on evaluate --check").status == 0);
+  Ran r = ran("run causal --shape 1,2,1,20,30,8 --pass backward --on simulator");
+  CHECK(r.status == 2);
+  CHECK_THAT(r.err, Catch::Contains("--pass backward runs with --on cpu or evaluate so far, not with --on simulator"));
+  r = ran("run causal --shape 1,2,1,20,30,8 --pass backward --out o.npy");
+  CHECK(r.status == 2);
+  CHECK_THAT(r.err, Catch::Contains("--out goes with --pass forward, not with --pass backward; leave it out"));
+  CHECK(ran("run causal --shape 1,2,1,20,30,8 --pass sideways").status == 2);
+}
+
+TEST_CASE("edge row 40: what lies between kernels is linear in the length") {
+  auto bytes = [](const char *shape) { return json::parse(ran(std::string("run plain --shape ") + shape + " --dtype f32 --pass backward --repeat 1 --json").out)["workspace_bytes"].get<double>(); };
+  const double own = bytes("1,1,1,1,1,8"), once = bytes("1,4,4,256,256,8") - own, twice = bytes("1,4,4,512,512,8") - own;
+  CHECK(twice < 2.1 * once);
+}
