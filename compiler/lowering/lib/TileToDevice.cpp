@@ -92,8 +92,8 @@ private:
   void makeCursors(Role &role, int64_t phase);
 
   void makeProducer();
-  /// `holdsStep`: the block begins with a step of its own, the first one of a fold.
-  void produce(Role &role, Block &block, bool holdsStep);
+  /// `own`: the block with the tiles that all steps of `block` need. `holdsStep`: the block begins with a step of its own, the first one of a fold.
+  void produce(Role &role, Block &block, Block &own, bool holdsStep);
   /// `before`: the places of the step before it, of tiles that follow, where these come one step late. Returns those of the last step.
   SmallVector<Value> produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before);
   /// Copies of the loads of a block; `places` are in place of what `varying` names.
@@ -357,7 +357,7 @@ SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, bool late, 
   return SmallVector<Value>(copy.getResults());
 }
 
-void Outline::produce(Role &role, Block &block, bool holdsStep) {
+void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
   OpBuilder &b = role.builder;
   SmallVector<Value> places;
   bool copied = false;
@@ -365,7 +365,7 @@ void Outline::produce(Role &role, Block &block, bool holdsStep) {
     bool isFold = op.hasAttr(foldAxisAttr);
     if (isFold && !copied && !isa<scf::IfOp>(op)) {      // what the item's steps need comes before them
       copied = true;
-      copyTiles(role, function.getBody().front(), false, [](const SharedTile &) { return true; });
+      copyTiles(role, own, false, [](const SharedTile &) { return true; });
       if (holdsStep)
         copyTiles(role, block, true, [&](const SharedTile &tile) { return !follows || !comesLate(tile); });
       if (holdsStep && follows)
@@ -379,7 +379,7 @@ void Outline::produce(Role &role, Block &block, bool holdsStep) {
       for (auto [from, to] : llvm::zip(ways->getRegions(), copy->getRegions())) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(&to.front());
-        produce(role, from.front(), false);
+        produce(role, from.front(), own, false);
       }
     } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && isFold) {
       // Block tiles are copied for items that have steps.
@@ -387,7 +387,7 @@ void Outline::produce(Role &role, Block &block, bool holdsStep) {
       copy->setAttr(foldAxisAttr, op.getAttr(foldAxisAttr));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(copy.thenBlock());
-      produce(role, *branch.thenBlock(), true);
+      produce(role, *branch.thenBlock(), own, true);
     } else if (isScalar(op) && !ringOf.contains(&op)) {
       copyScalar(role, op);
     }
@@ -404,7 +404,7 @@ void Outline::makeProducer() {
   makeCursors(role, 1);
   ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), tile::growsWithBlock(function));
   mapArguments(role, item);
-  produce(role, function.getBody().front(), false);
+  produce(role, function.getBody().front(), function.getBody().front(), false);
 }
 
 //===--- the consumers -----------------------------------------------------------------------------===//

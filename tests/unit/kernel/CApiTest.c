@@ -99,6 +99,80 @@ static void test_variant(void) {
   tilewright_release(kernel);
 }
 
+/* dQ, dK and dV by their definition, of one head's rows after the other. */
+static double error_of_gradients(const float *d_o, const float *d_q, const float *d_k, const float *d_v) {
+  static double want_q[H * SQ * D], want_k[H * SKV * D], want_v[H * SKV * D];
+  memset(want_q, 0, sizeof want_q);
+  memset(want_k, 0, sizeof want_k);
+  memset(want_v, 0, sizeof want_v);
+  for (int row = 0; row < H * SQ; ++row) {
+    const int first = row / SQ * SKV;
+    double p[SKV], dp[SKV], sum = 0, mean = 0;
+    for (int j = 0; j < SKV; ++j) {
+      double score = 0;
+      dp[j] = 0;
+      for (int d = 0; d < D; ++d) {
+        score += (double)q[row * D + d] * k[(first + j) * D + d];
+        dp[j] += (double)d_o[row * D + d] * v[(first + j) * D + d];
+      }
+      sum += p[j] = exp(score / sqrt(D));
+    }
+    for (int j = 0; j < SKV; ++j)
+      mean += (p[j] /= sum) * dp[j];
+    for (int j = 0; j < SKV; ++j)
+      for (int d = 0; d < D; ++d) {
+        const double ds = p[j] * (dp[j] - mean) / sqrt(D);
+        want_q[row * D + d] += ds * k[(first + j) * D + d];
+        want_k[(first + j) * D + d] += ds * q[row * D + d];
+        want_v[(first + j) * D + d] += p[j] * d_o[row * D + d];
+      }
+  }
+  double worst = 0;
+  for (int i = 0; i < H * SQ * D; ++i)
+    worst = fmax(worst, fabs(want_q[i] - d_q[i]));
+  for (int i = 0; i < H * SKV * D; ++i)
+    worst = fmax(worst, fmax(fabs(want_k[i] - d_k[i]), fabs(want_v[i] - d_v[i])));
+  return worst;
+}
+
+static void test_gradient(void) {
+  tilewright_gradient *gradient = NULL;
+  CHECK(tilewright_build_gradient("plain", "f32", D, D, NULL, "cache=off", "O", "Q K V", &gradient) == TILEWRIGHT_OK);
+  if (!gradient)
+    return;
+  CHECK(strstr(tilewright_describe_gradient(gradient), "reads dO of O\n") != NULL);
+  CHECK(strstr(tilewright_describe_gradient(gradient), "stores dK of K\n") != NULL);
+  size_t bytes = 0;
+  CHECK(tilewright_gradient_workspace_bytes(gradient, &arguments, &bytes) == TILEWRIGHT_OK);
+  static float d_o[H * SQ * D], d_q[H * SQ * D], d_k[H * SKV * D], d_v[H * SKV * D];
+  tilewright_tensor all[9];
+  memcpy(all, tensors, sizeof tensors);
+  all[5] = (tilewright_tensor){"dO", d_o, "f32", 4, q_shape, NULL};
+  all[6] = (tilewright_tensor){"dQ", d_q, "f32", 4, q_shape, NULL};
+  all[7] = (tilewright_tensor){"dK", d_k, "f32", 4, k_shape, NULL};
+  all[8] = (tilewright_tensor){"dV", d_v, "f32", 4, k_shape, NULL};
+  const tilewright_arguments given = {all, 9, NULL, 0};
+  void *workspace = aligned_alloc(256, (bytes + 256) / 256 * 256);
+  fill();
+  for (int i = 0; i < H * SQ * D; ++i)
+    d_o[i] = (float)rand() / (float)RAND_MAX - 0.5f;
+  CHECK(tilewright_forward(gradient, NULL, &given, workspace, bytes) == TILEWRIGHT_OK);
+  CHECK(error_of_output() < 1e-5);
+  CHECK(tilewright_backward(gradient, NULL, &given, workspace, bytes) == TILEWRIGHT_OK);
+  CHECK(error_of_gradients(d_o, d_q, d_k, d_v) < 1e-5);
+  CHECK_ERROR(tilewright_backward(gradient, NULL, &given, workspace, 1), TILEWRIGHT_BAD_ARGUMENTS, "the workspace has 1 bytes");
+  CHECK_ERROR(tilewright_backward(NULL, NULL, &given, workspace, bytes), TILEWRIGHT_BAD_ARGUMENTS, "gradient is NULL");
+  all[8].name = "dK";
+  CHECK_ERROR(tilewright_backward(gradient, NULL, &given, workspace, bytes), TILEWRIGHT_BAD_ARGUMENTS, "tensor 'dK' is given twice");
+  tilewright_gradient *none = gradient;
+  CHECK_ERROR(tilewright_build_gradient("plain", "f32", D, D, NULL, "cache=off", "O", "W", &none), TILEWRIGHT_BAD_PROGRAM, "'W'");
+  CHECK(none == NULL);
+  CHECK_ERROR(tilewright_build_gradient("plain", "f32", D, D, NULL, "cache=off", NULL, NULL, NULL), TILEWRIGHT_BAD_OPTIONS, "gradient is NULL");
+  CHECK(strcmp(tilewright_describe_gradient(NULL), "") == 0);
+  free(workspace);
+  tilewright_release_gradient(gradient);
+}
+
 static void test_program(void) {
   /* Y[q] = sum over k of X[q, k] */
   const char *text = "program \"row_sums\"\n"
@@ -167,6 +241,7 @@ int main(void) {
   CHECK(strcmp(tilewright_error(), "") == 0);
   CHECK(strcmp(tilewright_version(), VERSION) == 0);
   test_variant();
+  test_gradient();
   test_program();
   test_refusals();
   test_options();

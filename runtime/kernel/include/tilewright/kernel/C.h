@@ -80,6 +80,35 @@ const char *tilewright_describe(const tilewright_kernel *kernel);
 /* Gives the kernel up. NULL is allowed. Launches must have run. */
 void tilewright_release(tilewright_kernel *kernel);
 
+/* The kernels of a program and of its gradient. Any number of threads may use them at once, each with its own workspace. */
+typedef struct tilewright_gradient tilewright_gradient;
+
+/* Builds a variant of the gallery with its backward kernels; the first six arguments are those of tilewright_build. `outputs`: the stored tensors
+   that the loss depends on, as "O" or "O lse"; NULL: all of float type. `inputs`: what gradients are wanted of, as "Q K V slopes"; NULL: all
+   tensors and scalars of float type. The derivatives by the output O are read from the tensor dO, and the gradient of the input Q is stored to dQ: see
+   tilewright_describe_gradient. To be released by tilewright_release_gradient. */
+tilewright_status tilewright_build_gradient(const char *variant, const char *type, int64_t head_dim, int64_t head_dim_v, const char *target, const char *options, const char *outputs, const char *inputs,
+                                            tilewright_gradient **gradient);
+
+/* The same of a program given as text; `extents` as in tilewright_build_program. */
+tilewright_status tilewright_build_gradient_of_program(const char *program, const char *extents, const char *target, const char *options, const char *outputs, const char *inputs,
+                                                       tilewright_gradient **gradient);
+
+/* Bytes of workspace that forward and backward need with these arguments; dO, dQ, ... need not be among them. */
+tilewright_status tilewright_gradient_workspace_bytes(const tilewright_gradient *gradient, const tilewright_arguments *arguments, size_t *bytes);
+
+/* Runs the program: as tilewright_launch, but the workspace must stay as it is until tilewright_backward has been called with it. */
+tilewright_status tilewright_forward(const tilewright_gradient *gradient, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes);
+
+/* Computes the gradients, after tilewright_forward with the same tensors, on the same stream. Every run gives the same bits. */
+tilewright_status tilewright_backward(const tilewright_gradient *gradient, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes);
+
+/* A readable description of the kernels, and lines "reads dO of O" and "stores dQ of Q"; lives as long as they do. */
+const char *tilewright_describe_gradient(const tilewright_gradient *gradient);
+
+/* Gives the kernels up. NULL is allowed. Launches must have run. */
+void tilewright_release_gradient(tilewright_gradient *gradient);
+
 /* What the last call of this thread that failed says, with the cure; "" where none has. Lives until the next call that fails. */
 const char *tilewright_error(void);
 
