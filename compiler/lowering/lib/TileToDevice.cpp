@@ -252,10 +252,6 @@ void Outline::copyScalar(Role &role, Operation &op) {
   }
   if (isa<memref::DimOp>(op))
     return;                       // by the index_cast that uses it
-  if (auto byte = dyn_cast<arith::ConstantOp>(op); byte && byte.getType().isInteger(8)) {   // what a bool is compared with, which is i32 here
-    role.mapping.map(byte.getResult(), arith::ConstantOp::create(role.builder, byte.getLoc(), role.builder.getI32IntegerAttr(int32_t(cast<IntegerAttr>(byte.getValue()).getInt()))).getResult());
-    return;
-  }
   if (auto cast = dyn_cast<arith::IndexCastOp>(op))
     if (auto dim = cast.getIn().getDefiningOp<memref::DimOp>()) {
       role.mapping.map(cast.getOut(), Parameters(kernel).length(tensorOf(dim.getSource()), *dim.getConstantIndex()));
