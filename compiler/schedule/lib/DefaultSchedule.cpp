@@ -66,7 +66,7 @@ std::vector<Candidate> candidates(const Target &target) {
   return list;
 }
 
-/// Does a mask set queries apart, so that items may take unequally long? A condition on coordinates of the block axis and the fold axis together.
+/// Does a mask set rows apart, so that items may take unequally long? A condition on coordinates of the block axis and the fold axis together.
 bool masksDiffer(const Program &program, const Roles &roles) {
   std::set<const Node *> seen;
   std::function<bool(const Tile &)> differs = [&](const Tile &tile) {

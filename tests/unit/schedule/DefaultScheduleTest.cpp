@@ -72,7 +72,7 @@ TEST_CASE("edge row 30: widths of default schedules are multiples of what a warp
   }
 }
 
-TEST_CASE("off Hopper warps copy for themselves, two blocks beside each other where they fit, and draw where a mask sets queries apart") {
+TEST_CASE("off Hopper warps copy for themselves, two blocks beside each other where they fit, and draw where a mask sets rows apart") {
   const Program plain = makeVariant("plain", {.type = Type::bf16});
   auto chosen = [](const Program &program, const char *target, std::int64_t d) {
     const std::string text = print(defaultSchedule(program, findTarget(target), {{"d", d}, {"e", d}}));
