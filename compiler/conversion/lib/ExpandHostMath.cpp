@@ -120,7 +120,7 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
-/// e^x − 1 by Kahan: with u the rounded e^x, (u − 1)·x / log u is right however near to 1 u is, since both factors of
+/// e^x − 1 by Kahan: with u the rounded e^x, (u − 1) · (x / log u) is right however near to 1 u is, since both factors of
 /// (u − 1) / log u are then off alike.
 struct ExpandExpM1 : OpRewritePattern<math::ExpM1Op> {
   using OpRewritePattern::OpRewritePattern;
@@ -131,7 +131,7 @@ struct ExpandExpM1 : OpRewritePattern<math::ExpM1Op> {
     Elementwise e{rewriter, op.getLoc(), op.getType()};
     using P = arith::CmpFPredicate;
     Value x = op.getOperand(), u = e.make<math::ExpOp>(x), one = e.real(1), less = e.make<arith::SubFOp>(u, one);
-    Value corrected = e.make<arith::DivFOp>(e.make<arith::MulFOp>(less, x), e.make<math::LogOp>(u));
+    Value corrected = e.make<arith::MulFOp>(less, e.make<arith::DivFOp>(x, e.make<math::LogOp>(u)));
     // where log u says nothing: u is 1, so e^x − 1 is x; u is infinite, or x is so low that it is u − 1 anyway
     Value result = e.select(P::OLT, x, e.real(-40), less, corrected);
     result = e.select(P::OEQ, u, e.real(std::numeric_limits<double>::infinity()), u, result);

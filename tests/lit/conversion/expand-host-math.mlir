@@ -73,3 +73,18 @@ func.func @maximum(%x: vector<8xf32>, %y: vector<8xf32>) -> f32 {
   %r = vector.reduction <minimumf>, %m : vector<8xf32> into f32
   return %r : f32
 }
+
+// -----
+
+// e^x − 1 of the rounded e^x, corrected by its logarithm; nothing is left for the C library, which would subtract.
+// CHECK-LABEL: @expm1
+// CHECK-NOT:     math.expm1
+// CHECK:         %[[U:.*]] = math.exp %{{.*}} : f64
+// CHECK:         %[[LESS:.*]] = arith.subf %[[U]], %
+// CHECK:         %[[LOG:.*]] = math.log %[[U]] : f64
+// CHECK:         %[[RATIO:.*]] = arith.divf %{{.*}}, %[[LOG]]
+// CHECK:         arith.mulf %[[LESS]], %[[RATIO]]
+func.func @expm1(%x: f64) -> f64 {
+  %y = math.expm1 %x : f64
+  return %y : f64
+}
