@@ -2,6 +2,7 @@
 #include "tilewright/dsl/Roles.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <stdexcept>
 
 namespace tw {
 namespace {
@@ -31,6 +32,16 @@ BuildOptions optionsFor(const Program &program, BuildOptions options) {
     return std::none_of(roles.axes.begin(), roles.axes.end(), [&](const Axis &axis) { return axis.name() == extent.first && roles.of(axis) == Role::inner; });
   });
   return options;
+}
+
+/// A gradient along both tile axes is no sum over one of them, which is what kernels are made of.
+void refuseDense(const Gradient &made) {
+  const Roles roles = rolesOf(made.forward);
+  for (const Program &program : made.backward)
+    for (const Store &store : program.stores)
+      if (contains(store.index, roles.block()) && contains(store.index, roles.fold->axis))
+        throw std::invalid_argument(fmt::format("'{}' runs along both '{}' and '{}', and no kernel makes such a gradient so far; ask for those of other inputs by GradientOptions::inputs, or use evaluateGradient()",
+                                                store.tensor.name(), roles.block().name(), roles.fold->axis.name()));
 }
 
 } // namespace
@@ -118,6 +129,7 @@ void GradientKernels::backward(Stream stream, const Arguments &arguments, Worksp
 
 GradientKernels buildGradient(const Program &program, const BuildOptions &options, const GradientOptions &wanted) {
   Gradient programs = gradient(program, wanted);
+  refuseDense(programs);
   Kernel forward = build(programs.forward, optionsFor(programs.forward, options));
   BuildOptions others = options;
   others.schedule.reset();

@@ -236,3 +236,16 @@ TEST_CASE("arguments of a gradient are checked") {
   CHECK_THAT(messageOf<ArgumentError>([&] { run.kernels.backward(hostStream, run.arguments, {little.data(), 8}); }),
              Catch::Contains("the workspace has 8 bytes, and ") && Catch::Contains(" lie between the kernels of 'causal'; ask workspaceBytes() with the same arguments"));
 }
+
+TEST_CASE("a gradient along queries and keys is refused, and the others are made without it") {
+  Tensor bias("bias", Type::f32, 3);
+  Attention attention("biased", Tensor("Q", Type::f32, 4), Tensor("K", Type::f32, 4), Tensor("V", Type::f32, 4), Tensor("O", Type::f32, 4));
+  attention.score([=](Tile s, const At &at) { return s + bias(at.head, at.query, at.key); });
+  const Lengths n{1, 2, 1, 9, 11, 8, 8};
+  CHECK(messageOf<std::invalid_argument>([&] { (void)buildGradient(attention.program(), headDims(n)); }) ==
+        "'dbias' runs along both 'q' and 'k', and no kernel makes such a gradient so far; ask for those of other inputs by GradientOptions::inputs, or use evaluateGradient()");
+  Evaluation in = inputsFor(n, Type::f32);
+  in.tensors["bias"] = randomArray({2, 9, 11}, 5, Type::f32);
+  GradientRun run(attention.program(), in, headDims(n), {.outputs = {}, .inputs = {"Q", "K", "V"}});
+  check(run, Type::f32);
+}
