@@ -19,6 +19,7 @@ struct Command {
 [[nodiscard]] Command list(CLI::App &program);
 [[nodiscard]] Command compile(CLI::App &program);
 [[nodiscard]] Command run(CLI::App &program);
+[[nodiscard]] Command mask(CLI::App &program);
 [[nodiscard]] Command cache(CLI::App &program);
 
 /// `tilewright opt …`: the MLIR pass driver over our dialects and passes. It parses its arguments itself.
