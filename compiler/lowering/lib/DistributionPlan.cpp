@@ -69,9 +69,55 @@ struct Stretch {
   };
   std::vector<Phase> phases;
   DenseMap<Value, int> ready;      // the phase from which on a value can be used
+  DenseMap<Operation *, int> phaseOf;      // of operations on elements
   SmallVector<Operation *> dots0, dots1;
 
-  void closeInto(Plan &plan) {
+  using Users = function_ref<void(Value, function_ref<void(Operation *)>)>;
+  /// Moves what stands on no fragment, coordinates and random numbers say, to the phase that needs it: else each of its elements
+  /// would wait there in a register.
+  void sink(Users users) {
+    const int last = int(phases.size()) - 1;
+    for (int phase = last; phase >= 0; --phase)
+      for (auto &[width, ops] : phases[std::size_t(phase)].elements) {
+        SmallVector<Operation *> stay;
+        for (Operation *op : llvm::reverse(ops)) {
+          int needed = isa<tile::ReduceOp, tile::MaskOp>(op) || standsOnFragments(op) ? phase : last + 1;
+          if (needed > phase)
+            users(op->getResult(0), [&](Operation *user) {
+              auto known = phaseOf.find(user);
+              needed = std::min(needed, known != phaseOf.end() ? known->second : llvm::is_contained(dots1, user) ? last : phase);
+            });
+          if (needed <= phase || needed > last) {
+            stay.push_back(op);
+            continue;
+          }
+          phaseOf[op] = needed;
+          phases[std::size_t(needed)].elements[width].push_back(op);
+        }
+        ops.assign(stay.rbegin(), stay.rend());
+      }
+    for (Phase &phase : phases)
+      for (auto &[width, ops] : phase.elements)
+        llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  }
+
+  bool standsOnFragments(Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *made = operand.getDefiningOp();
+      while (auto broadcast = dyn_cast_if_present<tile::BroadcastOp>(made))
+        made = broadcast.getSource().getDefiningOp();
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (!type || type.getRank() < 2 || (made && isa<arith::ConstantOp>(made)))
+        return false;
+      auto source = made ? dyn_cast<RankedTensorType>(made->getResult(0).getType()) : RankedTensorType();
+      if (made && (!source || source.getRank() < 2))
+        return false;                        // a row, a column or a scalar, broadcast
+      return !made || !phaseOf.contains(made) || standsOnFragments(made);
+    });
+  }
+
+  void closeInto(Plan &plan, Users users) {
+    sink(users);
     auto add = [&](Event::Kind kind, SmallVector<Operation *> ops, int64_t width = 0) {
       if (ops.empty())
         return;
@@ -95,6 +141,7 @@ struct Stretch {
 FailureOr<Plan> Distributor::plan(Block &block) {
   Plan plan;
   Stretch stretch;
+  auto users = [](Value value, function_ref<void(Operation *)> visit) { forEachUser(value, visit); };
   // Through broadcasts and column vectors, the phase in which the value is there.
   std::function<int(Value)> ready = [&](Value value) {
     if (auto known = stretch.ready.find(value); known != stretch.ready.end())
@@ -108,7 +155,7 @@ FailureOr<Plan> Distributor::plan(Block &block) {
     return phase;
   };
   auto single = [&](Operation *op, Event::Kind kind) {
-    stretch.closeInto(plan);
+    stretch.closeInto(plan, users);
     plan.eventOf[op] = int(plan.events.size());
     plan.events.push_back({kind, {op}});
   };
@@ -162,12 +209,14 @@ FailureOr<Plan> Distributor::plan(Block &block) {
     stretch.ready[result] = phase + (reduce ? 1 : 0);
     if (space == Space::row)
       stretch.phases[std::size_t(phase)].rows.push_back(&op);
-    else
+    else {
       stretch.phases[std::size_t(phase)].elements[widthOf(reduce ? reduce.getSource() : result)].push_back(&op);
+      stretch.phaseOf[&op] = phase;
+    }
     if (auto mask = dyn_cast<tile::MaskOp>(op); mask && space == Space::element)
       stretch.phases[std::size_t(phase)].rows.push_back(&op);      // its intervals
   }
-  stretch.closeInto(plan);
+  stretch.closeInto(plan, users);
   // A mask stands in two events; what counts is the one that makes its value.
   for (auto [i, event] : llvm::enumerate(plan.events))
     if (event.kind == Event::Kind::elements)

@@ -49,6 +49,14 @@ device.kernel @"causal!" "sm90a" items "q" 64 of ["b"] {
     %l1 = arith.andi %n, %c3 : i32
     %l2 = arith.shli %l, %l1 : i32
     device.fill %i with %l2 : !device.rows<i32>, i32
+    // C++ shifts and multiplies without a sign where the type has none.
+    // CHECK: n[0] = n[1] = (int)((u32)p.len_q >> 3);
+    %l3 = arith.shrui %n, %c3 : i32
+    device.fill %i with %l3 : !device.rows<i32>, i32
+    // CHECK: w[0] = w[1] = (i64)((u64)(i64)(u32)p.len_q * (u64)p.
+    %l4 = arith.extui %n : i32 to i64
+    %l5 = arith.muli %l4, %long : i64
+    device.fill %w with %l5 : !device.rows<i64>, i64
     // Used twice: a name, after what it is.
     // CHECK: const int product = p.len_q * p.K_dim1;
     // CHECK: n[0] = n[1] = product / (product + 1);

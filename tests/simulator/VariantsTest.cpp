@@ -1,0 +1,81 @@
+// Variants that read tables, elements and random numbers, as GPUs' kernels in the simulator, against evaluate().
+#include "EmittedKernel.h"
+#include "support/Arrays.h"
+#include "support/Compare.h"
+#include "tilewright/dsl/Dsl.h"
+#include "tilewright/pipeline/Compile.h"
+#include "tilewright/schedule/DefaultSchedule.h"
+#include <catch2/catch.hpp>
+
+using namespace tw;
+using namespace tw::tests;
+
+namespace {
+
+/// `mass`: what the weights of a row add up to.
+void right(const std::string &variant, const VariantShape &n, Type type, const char *targetName = "h200", double mass = 1) {
+  const Program program = makeVariant(variant, {.type = type});
+  const Target &target = findTarget(targetName);
+  Schedule schedule = defaultSchedule(program, target, {{"d", n.d}, {"e", n.dv}});
+  schedule.widths["k"] = 32;
+  const EmittedKernel kernel(compileDevice(program, schedule, target));
+  Evaluation inputs{{{"Q", randomArray({n.b, n.h, n.sq, n.d}, 1, type)}, {"K", randomArray({n.b, n.hkv, n.skv, n.d}, 2, type)}, {"V", randomArray({n.b, n.hkv, n.skv, n.dv}, 3, type)}}, {}};
+  std::mt19937_64 random(4);
+  const VariantFacts facts = factsOf(variant, type);
+  for (const Capture &capture : facts.captures) {
+    Array array = capture.make(n, random);
+    if (isFloat(capture.type))
+      for (double &x : array.data)
+        x = roundTo(x, capture.type);
+    inputs.tensors[capture.name] = std::move(array);
+  }
+  std::map<std::string, std::vector<std::int64_t>> stored{{"O", {n.b, n.h, n.sq, n.dv}}};
+  if (facts.hasLse)
+    stored["lse"] = {n.b, n.h, n.sq};
+  const auto expected = evaluate(program, inputs);
+  const EmittedOutcome outcome = kernel.run(inputs, stored, simulatorSettings(0).front());
+  INFO(variant << " for " << targetName << "\n" << outcome.simulation.text());
+  CHECK(outcome.simulation.clean());
+  for (const auto &[name, want] : expected) {
+    const auto compared = compare(outcome.outputs.at(name), want, roundingOf(name == "O" ? type : Type::f32, 4 * mass, double(n.skv + n.d), 40));
+    INFO(name << ": " << compared.summary);
+    CHECK(compared.ok);
+  }
+}
+
+} // namespace
+
+TEST_CASE("variants with tables, elements and random numbers in the simulator") {
+  const VariantShape n{2, 2, 1, 70, 132, 64, 64};   // rows of tables are copied in pieces of 16 bytes
+  for (const char *variant : {"t5+documents+dropout(0.3)+gated", "bias+graph+sink", "jagged+kerple+offbyone", "longformer+forgetting+tanhgated", "bigbird+graphormer+natten2d", "sigmoid+docprefix", "relu2+streaming"})
+    right(variant, n, Type::bf16);
+  right("retention", n, Type::bf16, "h200", 16);   // Σ |s| γ^distance
+  for (const char *variant : {"t5+documents+dropout(0.3)", "longformer+bias"})
+    right(variant, n, Type::f16, "a100");
+}
+
+TEST_CASE("functions and bits in the simulator") {
+  Axis q("q"), k("k"), d("d");
+  const Tensor X("X", Type::f16, 2), W("W", Type::f16, 2), F("F", Type::f32, 1), I("I", Type::f32, 1);
+  const Tile x = X(q, d);
+  auto [functions, bits] = fold(k, std::tuple{full(0, {q}), full(0, {q})}, [&](Tile functions, Tile bits) {
+    const Tile z = dot(x, W(k, d), over(d)), size = abs(z) + 0.5;
+    Tile f = sin(z) + cos(z) + erf(z) + expm1(z / 8) + log1p(size) + log2(size) + rsqrt(size) + pow(size, 0.7) + floor(z) + ceil(z) + round(z) + trunc(z) + sign(z) + gelu(z) + softplus(z) + clamp(z, -1, 1);
+    Tile i = ((index(q) * 5 ^ k) & 29) + (index(k) << 2) - (~index(q) >> 1) + where(testBit(k, 1), 3, 0) + (index(k) - q) % 7 + floorDiv(index(k) - q, 3);
+    return std::tuple{functions + sum(where(isfinite(z), f, 0.0), over(k)), bits + sum(cast(i, Type::f32) * where(isnan(z), 2.0, 1.0), over(k))};
+  });
+  const Program program{"functions", {store(F, {q}, functions), store(I, {q}, bits)}};
+  const Target &target = findTarget("h200");
+  const EmittedKernel kernel(compileDevice(program, defaultSchedule(program, target, {{"d", 64}}), target));
+  const Evaluation inputs{{{"X", randomArray({75, 64}, 1, Type::f16, 0.3)}, {"W", randomArray({140, 64}, 2, Type::f16, 0.3)}}, {}};
+  const EmittedOutcome outcome = kernel.run(inputs, {{"F", {75}}, {"I", {75}}}, simulatorSettings(0).front());
+  INFO(outcome.simulation.text());
+  CHECK(outcome.simulation.clean());
+  for (const auto &[name, want] : evaluate(program, inputs)) {
+    // Scores are sums in f32: where one lies next to a whole number the kernel may see it on the other side.
+    const auto compared = compare(outcome.outputs.at(name), want, {name == "F" ? 2.5 : 0, 1e-6});
+    INFO(name << ": " << compared.summary);
+    CHECK(compared.ok);
+    CHECK(compared.rms < (name == "F" ? 0.5 : 1e-6 * 1e5));
+  }
+}
