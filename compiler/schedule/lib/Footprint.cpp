@@ -48,13 +48,19 @@ public:
     return std::any_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return !isFloat(operand.type()) && operand.type() != Type::boolean && contains(operand.axes(), roles.fold->axis); });
   }
 
+  /// A sum over one point is what it sums.
+  const Tile &summed(const Tile &tile) const {
+    const Node &node = meant(tile).node();
+    return node.op == Op::reduceSum && roles.of(node.consumed.front()) == Role::point ? summed(node.operands.front()) : meant(tile);
+  }
+
   /// `arg · factor + dot`: the dot needs no place of its own.
   void visitYield(const Tile &yield) {
     const Node &node = meant(yield).node();
     if (node.op == Op::add)
       for (const Tile &operand : node.operands)
-        if (meant(operand).node().op == Op::dot)
-          visit(meant(operand), true);
+        if (summed(operand).node().op == Op::dot)
+          visit(summed(operand), true);
     visit(yield, false);
   }
 
