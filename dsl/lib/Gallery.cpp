@@ -20,14 +20,11 @@ struct Part {
 
 [[noreturn]] void unknown(std::string_view variant, const std::string &part) {
   std::vector<std::string> names;
-  std::string known;
-  for (const Entry &entry : galleryEntries()) {
+  for (const Entry &entry : galleryEntries())
     names.push_back(entry.variant.name);
-    known += (known.empty() ? "" : ", ") + entry.variant.name;
-  }
   const std::string close = part.empty() ? "" : detail::nearest(part, names);
   throw std::invalid_argument("variant '" + std::string(variant) + "': '" + part + "' is unknown" + (close.empty() ? "" : "; did you mean '" + close + "'?") +
-                              "; known are " + known + ", and combinations by +");
+                              "; `tilewright list` shows the " + std::to_string(names.size()) + " that are known, which combine by +");
 }
 
 /// Cuts `causal+window(256,0)` at the + outside of parentheses.

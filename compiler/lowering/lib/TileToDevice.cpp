@@ -53,9 +53,19 @@ bool isScalar(Operation &op) {
          llvm::none_of(op.getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); });
 }
 
+/// The axes of which an item has a coordinate or a tile: those that loops around the fold walk point by point are the loops' own.
+tile::KernelAttr withoutPoints(func::FuncOp function) {
+  tile::KernelAttr kernel = tile::kernelOf(function);
+  SmallVector<tile::AxisAttr> axes;
+  for (tile::AxisAttr axis : kernel.getAxes())
+    if (axis.getRole() != tile::Role::Free || tile::kernelArgument(function, "item", axis.getName().getValue()))
+      axes.push_back(axis);
+  return tile::KernelAttr::get(function.getContext(), axes, kernel.getOrdered());
+}
+
 class Outline {
 public:
-  Outline(func::FuncOp function, Options options) : function(function), options(options), kernelAttr(tile::kernelOf(function)) {}
+  Outline(func::FuncOp function, Options options) : function(function), options(options), kernelAttr(withoutPoints(function)) {}
 
   LogicalResult run();
 
@@ -74,6 +84,7 @@ private:
 
   LogicalResult check();
   LogicalResult refuseDoubles();
+  void sinkBlockTiles();
   void declareRings();
   Value declareMap(OpBuilder &b, const SharedTile &tile);
   StringRef tensorOf(Value memref) {
@@ -146,6 +157,23 @@ LogicalResult Outline::refuseDoubles() {
     return success();
   return refused->emitError() << "is f64, in which a GPU's kernel does not compute; make tensors, scalars and constants f32 (a number written bare takes the type of what it meets), or run on the CPU "
                                  "(target host)";
+}
+
+/// Tiles that only a loop around the fold needs are copied in each of its rounds, as an item's are that has no such loop.
+void Outline::sinkBlockTiles() {
+  SmallVector<scf::ForOp> around;
+  function.walk([&](scf::ForOp loop) {
+    if (!loop->hasAttr(foldAxisAttr) && !loop->getParentOfType<scf::ForOp>())
+      around.push_back(loop);
+  });
+  for (scf::ForOp outer : around) {
+    scf::ForOp inner = outer;
+    for (auto next = inner.getBody()->getOps<scf::ForOp>(); !next.empty() && !(*next.begin())->hasAttr(foldAxisAttr); next = inner.getBody()->getOps<scf::ForOp>())
+      inner = *next.begin();
+    for (auto load : llvm::make_early_inc_range(outer->getBlock()->getOps<tile::LoadOp>()))
+      if (llvm::all_of(load->getUsers(), [&](Operation *user) { return isa<tile::DotOp>(user) && outer->isProperAncestor(user); }))
+        load->moveBefore(&inner.getBody()->front());
+  }
 }
 
 Value Outline::declareMap(OpBuilder &b, const SharedTile &tile) {
@@ -384,6 +412,12 @@ void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(copy.thenBlock());
       produce(role, *branch.thenBlock(), own, true);
+    } else if (auto around = dyn_cast<scf::ForOp>(op)) {
+      auto copy = scf::ForOp::create(b, op.getLoc(), role.mapping.lookup(around.getLowerBound()), role.mapping.lookup(around.getUpperBound()), role.mapping.lookup(around.getStep()));
+      role.mapping.map(around.getInductionVar(), copy.getInductionVar());
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(copy.getBody());
+      produce(role, *around.getBody(), *around.getBody(), false);
     } else if (isScalar(op) && !ringOf.contains(&op)) {
       copyScalar(role, op);
     }
@@ -452,6 +486,7 @@ LogicalResult Outline::makeConsumers() {
 LogicalResult Outline::run() {
   if (failed(check()))
     return failure();
+  sinkBlockTiles();
   auto found = findSharedTiles(function);
   if (failed(found))
     return failure();

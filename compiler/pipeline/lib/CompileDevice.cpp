@@ -19,7 +19,8 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
            [&](OpPassManager &pm) {
              WalkFoldsOptions options;
              options.peel = schedule.overlap || schedule.stabilised;   // no vote can hold in an item's first step
-             options.careful = schedule.drawn;                         // only items that are drawn can be done again
+             // Only items that are drawn can be done again; where consumers copy for themselves a second way costs more registers than it spares.
+             options.careful = schedule.drawn && schedule.producer;
              pm.addPass(createWalkFolds(options));
              tidy(pm);
            }},

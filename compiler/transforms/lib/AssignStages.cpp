@@ -48,15 +48,29 @@ Value addend(Value yielded, Value argument, StringAttr block) {
 
 bool startsAtZero(Value start) { return matchPattern(start, m_AnyZeroFloat()) || matchPattern(start, m_PosZeroFloat()); }
 
+/// What a value that loops around the fold carry through started from.
+Value firstStart(Value start) {
+  while (auto argument = dyn_cast<BlockArgument>(start)) {
+    auto around = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!around || argument == around.getInductionVar() || !argument.hasOneUse())
+      break;
+    start = around.getInitArgs()[argument.getArgNumber() - 1];
+  }
+  return start;
+}
+
 /// "accumulator": argument · row + dot. "sum": argument · row + sum over the fold axis (times a factor), so that parts of it
-/// may be kept apart until the fold ends. Both start at 0, and nothing else reads the argument or x. Else "value".
+/// may be kept apart until the fold ends. Both start at 0, an accumulator before the loops around the fold too, and nothing else reads the
+/// argument or x. Else "value".
 StringRef kindOf(scf::ForOp loop, unsigned i, StringAttr block) {
   Value argument = loop.getRegionIterArg(i), yielded = loop.getYieldedValues()[i];
   Value x = addend(yielded, argument, block);
-  if (!x || !argument.hasOneUse() || !startsAtZero(loop.getInitArgs()[i]))
+  if (!x || !argument.hasOneUse() || !startsAtZero(firstStart(loop.getInitArgs()[i])))
     return "value";
   if (x.getDefiningOp<tile::DotOp>() && x.hasOneUse())
     return "accumulator";
+  if (!startsAtZero(loop.getInitArgs()[i]))
+    return "value";
   if (auto product = x.getDefiningOp<arith::MulFOp>())
     x = product.getLhs().getDefiningOp<tile::ReduceOp>() ? product.getLhs() : product.getRhs();
   auto reduced = x.getDefiningOp<tile::ReduceOp>();
@@ -88,6 +102,16 @@ struct AssignStages : impl::AssignStagesBase<AssignStages> {
     }
     loop.getBody()->walk([&](tile::DotOp dot) { dot.setStage(accumulated.contains(dot) ? 1 : 0); });
     loop->setAttr(foldCarriedAttr, b.getStrArrayAttr(kinds));
+    // Loops around the fold carry the same.
+    for (scf::ForOp inner = loop; auto around = inner->getParentOfType<scf::ForOp>(); inner = around) {
+      SmallVector<StringRef> through;
+      auto own = inner->getAttrOfType<ArrayAttr>(foldCarriedAttr);
+      for (Value yielded : around.getYieldedValues()) {
+        auto result = dyn_cast<OpResult>(yielded);
+        through.push_back(result && result.getOwner() == inner ? cast<StringAttr>(own[result.getResultNumber()]).getValue() : "value");
+      }
+      around->setAttr(foldCarriedAttr, b.getStrArrayAttr(through));
+    }
   }
 };
 

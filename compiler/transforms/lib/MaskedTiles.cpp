@@ -42,8 +42,10 @@ bool sameForm(Value a, Value b, Operation *at) {
   return difference->isConstant() && difference->constant == 0;
 }
 
-/// Does `other` exclude whatever `mask` does: has it all half planes of it?
+/// Does `other` exclude whatever `mask` does: has it all half planes of it, and its condition?
 bool excludesAsMuch(tile::MaskOp other, tile::MaskOp mask) {
+  if (mask.getCondition() && mask.getCondition() != other.getCondition())
+    return false;
   auto axes = tile::axesOf(mask.getType());
   if (tile::axesOf(other.getType()) != axes)
     return false;

@@ -109,7 +109,7 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   if (options.schedule) {
     request.schedule = *options.schedule;
   } else {
-    constexpr std::size_t mostTried = 4;
+    constexpr std::size_t mostTried = 8;
     request.others = fittingSchedules(program, target, request.inner, target.isHost() ? 1 : mostTried);
     request.schedule = request.others.front();
     request.others.erase(request.others.begin());
