@@ -15,6 +15,21 @@ class Arguments(c.Structure):
     _fields_ = [("tensors", c.POINTER(Tensor)), ("tensor_count", c.c_size_t), ("scalars", c.POINTER(Scalar)), ("scalar_count", c.c_size_t)]
 
 
+def pack(tensors, scalars=None):
+    """Arguments of a launch, and what must live as long as they do. `tensors`: torch tensors by name."""
+    import torch
+    names = {torch.float16: b"f16", torch.bfloat16: b"bf16", torch.float32: b"f32", torch.float64: b"f64", torch.int32: b"i32", torch.int64: b"i64", torch.bool: b"bool"}
+    views, keep = (Tensor * len(tensors))(), [tensors]
+    for view, (name, tensor) in zip(views, tensors.items()):
+        shape, strides = (c.c_int64 * tensor.dim())(*tensor.shape), (c.c_int64 * tensor.dim())(*tensor.stride())
+        keep += [shape, strides]
+        view.name, view.data, view.type, view.rank, view.shape, view.strides = name.encode(), tensor.data_ptr(), names[tensor.dtype], tensor.dim(), shape, strides
+    scalars = scalars or {}
+    numbers = (Scalar * max(1, len(scalars)))(*[Scalar(name.encode(), value) for name, value in scalars.items()])
+    keep += [views, numbers]
+    return Arguments(views, len(tensors), numbers, len(scalars)), keep
+
+
 class Library:
     def __init__(self, path):
         self.lib = c.CDLL(path)
@@ -34,6 +49,13 @@ class Library:
                                              options.encode() if options else None, c.byref(kernel)))
         return Kernel(self, kernel)
 
+    def build_gradient(self, variant, dtype, d, dv=None, target="gpu", options=None, outputs="O", inputs="Q K V"):
+        """The kernels of a variant and of the gradients of `inputs` by a loss that depends on `outputs`."""
+        gradient = c.c_void_p()
+        self.check(self.lib.tilewright_build_gradient(variant.encode(), dtype.encode(), c.c_int64(d), c.c_int64(dv or d), target.encode(), options.encode() if options else None,
+                                                      outputs.encode(), inputs.encode(), c.byref(gradient)))
+        return Gradient(self, gradient)
+
     def build_program(self, text, extents, target="gpu", options=None):
         kernel = c.c_void_p()
         self.check(self.lib.tilewright_build_program(text.encode(), extents.encode(), target.encode(), options.encode() if options else None, c.byref(kernel)))
@@ -50,24 +72,44 @@ class Kernel:
     def bind(self, tensors, scalars=None):
         """A callable that queues one launch on the current stream. `tensors`: torch tensors by name, kept alive by it."""
         import torch
-        names = {torch.float16: b"f16", torch.bfloat16: b"bf16", torch.float32: b"f32", torch.float64: b"f64", torch.int32: b"i32", torch.int64: b"i64", torch.bool: b"bool"}
-        views, keep = (Tensor * len(tensors))(), [tensors]
-        for view, (name, tensor) in zip(views, tensors.items()):
-            shape, strides = (c.c_int64 * tensor.dim())(*tensor.shape), (c.c_int64 * tensor.dim())(*tensor.stride())
-            keep += [shape, strides]
-            view.name, view.data, view.type, view.rank, view.shape, view.strides = name.encode(), tensor.data_ptr(), names[tensor.dtype], tensor.dim(), shape, strides
-        scalars = scalars or {}
-        numbers = (Scalar * max(1, len(scalars)))(*[Scalar(name.encode(), value) for name, value in scalars.items()])
-        arguments = Arguments(views, len(tensors), numbers, len(scalars))
+        arguments, keep = pack(tensors, scalars)
         size = c.c_size_t()
         lib, check = self.library.lib, self.library.check
         check(lib.tilewright_workspace_bytes(self.handle, c.byref(arguments), c.byref(size)))
         device = next(iter(tensors.values())).device
         workspace = torch.zeros(max(64, size.value), dtype=torch.uint8, device=device)   # every launch leaves it zeroed
-        keep += [views, numbers, workspace]
+        keep.append(workspace)
 
         def launch():
             check(lib.tilewright_launch_zeroed(self.handle, torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else None, c.byref(arguments), workspace.data_ptr(), size.value))
 
         launch.keep = keep
         return launch
+
+
+class Gradient:
+    def __init__(self, library, handle):
+        self.library, self.handle = library, handle
+
+    def bind(self, tensors):
+        """Two callables that queue the forward and the backward kernels on the current stream, with one workspace between them."""
+        import torch
+        arguments, keep = pack(tensors)
+        size = c.c_size_t()
+        lib, check = self.library.lib, self.library.check
+        check(lib.tilewright_gradient_workspace_bytes(self.handle, c.byref(arguments), c.byref(size)))
+        device = next(iter(tensors.values())).device
+        workspace = torch.empty(max(64, size.value), dtype=torch.uint8, device=device)
+        keep.append(workspace)
+
+        def run(call):
+            check(call(self.handle, c.c_void_p(torch.cuda.current_stream(device).cuda_stream), c.byref(arguments), c.c_void_p(workspace.data_ptr()), size))
+
+        def forward():
+            run(lib.tilewright_forward)
+
+        def backward():
+            run(lib.tilewright_backward)
+
+        forward.keep = backward.keep = keep
+        return forward, backward
