@@ -61,9 +61,9 @@ void drawByConsumers(device::KernelOp kernel, scf::ForOp items) {
       found.push_back(device::SpoiledOp::create(b, loc, i1, accumulator, b.getUnitAttr()));
     }
     b.setInsertionPointToEnd(once);
-    Value spoiled = found.front();
-    for (Value other : ArrayRef(found).drop_front())
-      spoiled = arith::OrIOp::create(b, loc, spoiled, other);
+    Value spoiled;
+    for (Value other : found)
+      spoiled = spoiled ? arith::OrIOp::create(b, loc, spoiled, other).getResult() : other;
     scf::ConditionOp::create(b, loc, arith::AndIOp::create(b, loc, spoiled, arith::XOrIOp::create(b, loc, careful, yes)), ValueRange{});
     b.createBlock(&ways.getAfter());
     scf::YieldOp::create(b, loc, ValueRange{yes});

@@ -81,7 +81,7 @@ Outcome copyBoxes(int shape, const Tensor &tensor, Five at, Five shift, int coun
   p.shape = shape;
   p.bug = bug;
   const u32 sharedBytes = u32((its.bytes() + 1023) / 1024 * 2048 + 1024 + 32);
-  Outcome outcome{threads ? simulate(kernel("boxes_sm80.cu", entries, "by_all"), {{1}, {threads}, sharedBytes, bytesOf(p)}, memory, options)
+  Outcome outcome{threads ? simulate(kernel("boxes_sm80.cu", entries, "by_all"), {{1}, {u32(threads)}, sharedBytes, bytesOf(p)}, memory, options)
                           : simulate(kernel("boxes_sm80.cu", entries, "boxes"), {{1}, {96}, sharedBytes, bytesOf(p)}, memory, options)};
   for (int n = 0; n < count; ++n)
     for (int byte = 0; byte < its.bytes(); ++byte) {
