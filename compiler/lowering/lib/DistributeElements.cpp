@@ -185,17 +185,7 @@ FailureOr<Value> Distributor::resolveColumn(Value value) {
 /// The element at these places, i32 or i64, of a tensor in global memory; 0 where one of them is outside.
 Value Distributor::loadAt(Value memory, ArrayRef<Value> indices, Type type, Location loc) {
   StringRef tensor = memory.getDefiningOp<device::MemoryOp>().getTensor();
-  Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  auto wide = [&](Value index) -> Value { return index.getType().isInteger(64) ? index : arith::ExtSIOp::create(b, loc, b.getI64Type(), index).getResult(); };
-  for (auto [m, index] : llvm::enumerate(indices)) {
-    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide(index), parameters.stride(tensor, int64_t(m))));
-    Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(index.getType(), 0)), length = parameters.length(tensor, int64_t(m));
-    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, zero);
-    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, index.getType().isInteger(64) ? wide(length) : length);
-    inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
-  }
-  Value pointer = parameters.pointer(tensor, cast<MemRefType>(memory.getType()).getElementType());
-  return device::LoadOp::create(b, loc, scalarType(type), pointer, offset, inside);
+  return parameters.load(b, loc, tensor, cast<MemRefType>(memory.getType()).getElementType(), indices, scalarType(type));
 }
 
 /// An element of a rectangle that global memory holds, for the present row, column or both.

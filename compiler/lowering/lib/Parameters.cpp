@@ -1,5 +1,6 @@
 // The declarations of a device kernel.
 #include "Parameters.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -71,6 +72,20 @@ int rankOf(Operation &op) {
   return isa<device::RingOp, device::BarriersOp, device::MailboxOp>(op) ? 4 : 5;
 }
 } // namespace
+
+Value Parameters::load(OpBuilder &b, Location loc, StringRef tensor, Type element, ArrayRef<Value> indices, Type loaded) {
+  Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  auto wide = [&](Value index) -> Value { return index.getType().isInteger(64) ? index : arith::ExtSIOp::create(b, loc, b.getI64Type(), index).getResult(); };
+  for (auto [m, index] : llvm::enumerate(indices)) {
+    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide(index), stride(tensor, int64_t(m))));
+    Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(index.getType(), 0)), end = length(tensor, int64_t(m));
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, zero);
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, index.getType().isInteger(64) ? wide(end) : end);
+    inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
+  }
+  Value address = pointer(tensor, element);
+  return device::LoadOp::create(b, loc, loaded, address, offset, inside);
+}
 
 void Parameters::sort() {
   SmallVector<Operation *> declarations;

@@ -17,6 +17,9 @@ public:
   mlir::Value count(device::Count what);
   mlir::Value counters(int64_t number);
 
+  /// The element at these places, each i32 or i64, of a tensor that holds `element` in global memory, as `loaded`; 0 where a place is outside.
+  mlir::Value load(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef tensor, mlir::Type element, llvm::ArrayRef<mlir::Value> indices, mlir::Type loaded);
+
   /// Tensor maps, pointers, strides, then 4-byte fields, each in the order in which they were made.
   void sort();
 

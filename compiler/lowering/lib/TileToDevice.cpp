@@ -251,22 +251,10 @@ void Outline::mapArguments(Role &role, const ItemCoordinates &item) {
 /// A scalar of a tensor in global memory, 0 outside.
 Value Outline::scalarLoad(Role &role, Value memory, ValueRange places, Type element, Location loc) {
   OpBuilder &b = role.builder;
-  StringRef tensor = tensorOf(memory);
-  Parameters parameters(kernel);
-  Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  auto wide = [&](Value index) -> Value { return index.getType().isInteger(64) ? index : arith::ExtSIOp::create(b, loc, b.getI64Type(), index).getResult(); };
-  for (auto [m, at] : llvm::enumerate(places)) {
-    Value index = role.mapping.lookup(at), length = parameters.length(tensor, int64_t(m));
-    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide(index), parameters.stride(tensor, int64_t(m))));
-    Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(index.getType(), 0));
-    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, zero);
-    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, index.getType().isInteger(64) ? wide(length) : length);
-    inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
-  }
+  auto indices = llvm::map_to_vector(places, [&](Value place) { return role.mapping.lookup(place); });
   Type loaded = isa<FloatType>(element) ? Type(b.getF32Type()) : element;
-  Value pointer = parameters.pointer(tensor, cast<MemRefType>(memory.getType()).getElementType());
-  Value value = device::LoadOp::create(b, loc, loaded, pointer, offset, inside);
-  return isa<FloatType>(element) && element != loaded ? arith::TruncFOp::create(b, loc, element, value).getResult() : value;
+  Value value = Parameters(kernel).load(b, loc, tensorOf(memory), cast<MemRefType>(memory.getType()).getElementType(), indices, loaded);
+  return element != loaded ? arith::TruncFOp::create(b, loc, element, value).getResult() : value;
 }
 
 void Outline::copyScalar(Role &role, Operation &op) {

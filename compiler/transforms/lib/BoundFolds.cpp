@@ -124,13 +124,8 @@ void Fold::split(const FoldRanges<Value> &ranges, bool canBeFull) {
 struct BoundFolds : impl::BoundFoldsBase<BoundFolds> {
   using BoundFoldsBase::BoundFoldsBase;
   void runOnOperation() override {
-    SmallVector<scf::ForOp> loops;
-    getOperation()->walk([&](scf::ForOp loop) {
-      if (loop->hasAttr(foldAxisAttr) && !loop->hasAttr(foldRangeAttr))
-        loops.push_back(loop);
-    });
     OpBuilder builder(&getContext());
-    for (scf::ForOp loop : loops) {
+    for (scf::ForOp loop : wholeFolds(getOperation())) {
       Fold fold(loop, builder);
       if (auto obstacle = fold.obstacle()) {
         if (explain)

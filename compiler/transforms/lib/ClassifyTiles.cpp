@@ -161,13 +161,8 @@ void Classes::classify(int64_t mostElements, bool all, bool explain) {
 struct ClassifyTiles : impl::ClassifyTilesBase<ClassifyTiles> {
   using ClassifyTilesBase::ClassifyTilesBase;
   void runOnOperation() override {
-    SmallVector<scf::ForOp> loops;
-    getOperation()->walk([&](scf::ForOp loop) {
-      if (loop->hasAttr(foldAxisAttr) && !loop->hasAttr(foldRangeAttr))
-        loops.push_back(loop);
-    });
     OpBuilder builder(&getContext());
-    for (scf::ForOp loop : loops) {
+    for (scf::ForOp loop : wholeFolds(getOperation())) {
       Classes classes(loop, builder);
       if (!classes.obstacle() && (all || classes.hasConditions()))
         classes.classify(mostElements, all, explain);

@@ -1,5 +1,6 @@
 // The discardable attributes of a fold's scf.for.
 #pragma once
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace tw {
@@ -12,5 +13,15 @@ inline constexpr llvm::StringLiteral foldRangeAttr = "tile.range";
 inline constexpr llvm::StringLiteral foldMasksAttr = "tile.masks";
 /// What each carried value is: "value", "sum" or "accumulator".
 inline constexpr llvm::StringLiteral foldCarriedAttr = "tile.carried";
+
+/// The folds' loops that no pass has split yet.
+inline llvm::SmallVector<mlir::scf::ForOp> wholeFolds(mlir::Operation *within) {
+  llvm::SmallVector<mlir::scf::ForOp> loops;
+  within->walk([&](mlir::scf::ForOp loop) {
+    if (loop->hasAttr(foldAxisAttr) && !loop->hasAttr(foldRangeAttr))
+      loops.push_back(loop);
+  });
+  return loops;
+}
 
 } // namespace tw
