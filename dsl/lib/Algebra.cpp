@@ -34,7 +34,7 @@ std::optional<double> computed(const Node &node) {
   case Op::exp: return std::exp(a);
   case Op::exp2: return std::exp2(a);
   case Op::log: return std::log(a);
-  case Op::tanh: return std::tanh(a);
+  case Op::tanh: case Op::tanhApproximate: return std::tanh(a);
   case Op::sigmoid: return 1 / (1 + std::exp(-a));
   case Op::sqrt: return std::sqrt(a);
   case Op::logicalNot: return double(a == 0);

@@ -25,6 +25,7 @@ Tile log(Operand a) { return function(Op::log, a); }
 Tile log2(Operand a) { return function(Op::log2, a); }
 Tile log1p(Operand a) { return function(Op::log1p, a); }
 Tile tanh(Operand a) { return function(Op::tanh, a); }
+Tile tanhApproximate(Operand a) { return function(Op::tanhApproximate, a); }
 Tile sigmoid(Operand a) { return function(Op::sigmoid, a); }
 Tile sqrt(Operand a) { return function(Op::sqrt, a); }
 Tile rsqrt(Operand a) { return function(Op::rsqrt, a); }

@@ -64,7 +64,7 @@ void unary(const Node &node, Value &out, const Value &a) {
   case Op::log: return map(out, a, [](double x) { return std::log(x); });
   case Op::log2: return map(out, a, [](double x) { return std::log2(x); });
   case Op::log1p: return map(out, a, [](double x) { return std::log1p(x); });
-  case Op::tanh: return map(out, a, [](double x) { return std::tanh(x); });
+  case Op::tanh: case Op::tanhApproximate: return map(out, a, [](double x) { return std::tanh(x); });
   case Op::sigmoid: return map(out, a, logistic);
   case Op::sqrt: return map(out, a, [](double x) { return std::sqrt(x); });
   case Op::rsqrt: return map(out, a, [](double x) { return 1 / std::sqrt(x); });

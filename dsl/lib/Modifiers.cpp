@@ -24,12 +24,26 @@ Modifier scaled(Tile factor, Location where) {
   return step("scaled", [=](Tile score, const At &) { return score * factor; }, where, true);
 }
 
-Modifier softcap(double cap, Location where) {
+namespace {
+
+void checkCap(const char *step, double cap, Location where) {
+  const std::string call = std::string(step) + "(" + detail::shortest(cap) + ")";
   if (!(cap > 0) || !std::isfinite(cap))
-    fail(where, "softcap(" + detail::shortest(cap) + "): the cap must be positive and finite; leave the step out for none");
+    fail(where, call + ": the cap must be positive and finite; leave the step out for none");
   if (cap < 1e-30 || cap > 1e30)
-    fail(where, "softcap(" + detail::shortest(cap) + "): the cap must lie between 1e-30 and 1e30, so that f32 holds score / cap; leave the step out for none");
+    fail(where, call + ": the cap must lie between 1e-30 and 1e30, so that f32 holds score / cap; leave the step out for none");
+}
+
+} // namespace
+
+Modifier softcap(double cap, Location where) {
+  checkCap("softcap", cap, where);
   return step("softcap", [=](Tile score, const At &) { return cap * tanh(score / cap); }, where);
+}
+
+Modifier softcapApproximate(double cap, Location where) {
+  checkCap("softcapApproximate", cap, where);
+  return step("softcapApproximate", [=](Tile score, const At &) { return cap * tanhApproximate(score / cap); }, where);
 }
 
 Modifier softcap(Tile cap, Location where) {

@@ -21,7 +21,7 @@ using Along = Tile (*)(Operand, Over);
 
 const std::map<std::string, Unary> unaries{
     {"neg", [](Operand a) { return -a; }}, {"abs", abs}, {"exp", exp}, {"exp2", exp2}, {"expm1", expm1}, {"log", log}, {"log2", log2},
-    {"log1p", log1p}, {"tanh", tanh}, {"sigmoid", sigmoid}, {"sqrt", sqrt}, {"rsqrt", rsqrt}, {"sin", sin}, {"cos", cos}, {"erf", erf},
+    {"log1p", log1p}, {"tanh", tanh}, {"tanh_approximate", tanhApproximate}, {"sigmoid", sigmoid}, {"sqrt", sqrt}, {"rsqrt", rsqrt}, {"sin", sin}, {"cos", cos}, {"erf", erf},
     {"floor", floor}, {"ceil", ceil}, {"round", round}, {"trunc", trunc}, {"not", [](Operand a) { return !a; }}, {"stabiliser", stabiliser}};
 const std::map<std::string, Binary> binaries{
     {"add", [](Operand a, Operand b) { return a + b; }}, {"sub", [](Operand a, Operand b) { return a - b; }},

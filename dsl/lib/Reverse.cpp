@@ -259,7 +259,7 @@ void Reverse::elementwise(const Tile &tile, const Tile &adjoint, const Guard &gu
   case Op::exp: return to(0, mul(adjoint, value(tile)));
   case Op::exp2: return to(0, mul(mul(adjoint, value(tile)), number(0.6931471805599453)));
   case Op::log: return to(0, div(adjoint, value(x[0])));
-  case Op::tanh: return to(0, mul(adjoint, sub(number(1), mul(value(tile), value(tile)))));
+  case Op::tanh: case Op::tanhApproximate: return to(0, mul(adjoint, sub(number(1), mul(value(tile), value(tile)))));
   case Op::sigmoid: return to(0, mul(adjoint, mul(value(tile), sub(number(1), value(tile)))));
   case Op::sqrt: return to(0, div(mul(adjoint, number(0.5)), value(tile)));
   case Op::abs: {

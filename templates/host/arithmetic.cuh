@@ -36,6 +36,7 @@ DEV float ex2(float x) { return flush_subnormal_(exp2f(flush_subnormal_(x))); }
 DEV float lg2(float x) { return log2f(flush_subnormal_(x)); }
 DEV float rcp(float x) { return flush_subnormal_(1.f / flush_subnormal_(x)); }
 DEV float tanh_fast(float x) { return tanhf(x); }
+DEV float tanh_accurate(float x) { return tanhf(x); }
 DEV float max_nan(float a, float b) { return a != a ? a : b != b ? b : fmaxf(a, b); }
 DEV float min_nan(float a, float b) { return a != a ? a : b != b ? b : fminf(a, b); }
 

@@ -62,13 +62,14 @@ def candidates(torch, library, args, q, k, v, causal):
     o, lse = torch.empty_like(q[..., : v.shape[-1]]), torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     for name, options in [("ours", None)] + [tuple(x.split(":", 1)) for x in args.also]:
         try:
-            target, schedule, chosen = None, options, library
-            if options and options.startswith("library="):
-                file, _, schedule = options.removeprefix("library=").partition(" ")
-                chosen = libraries.setdefault(file, tilewright.Library(file))
-            elif options and options.startswith("target="):
-                target, _, schedule = options.removeprefix("target=").partition(" ")
-            kernel = chosen.build("causal" if causal else "plain", names[q.dtype], q.shape[-1], v.shape[-1], target=target or "gpu", options="schedule=" + schedule if schedule else None)
+            chosen, words, fields = library, (options or "").split(), {}
+            while words and words[0].partition("=")[0] in ("library", "target", "shared-limit"):
+                field, _, value = words.pop(0).partition("=")
+                fields[field] = value
+            if "library" in fields:
+                chosen = libraries.setdefault(fields["library"], tilewright.Library(fields["library"]))
+            wanted = [f"shared-limit={limit}" for limit in [fields.get("shared-limit")] if limit] + ["schedule=" + " ".join(words)] * bool(words)
+            kernel = chosen.build("causal" if causal else "plain", names[q.dtype], q.shape[-1], v.shape[-1], target=fields.get("target", "gpu"), options=";".join(wanted) or None)
             mine = torch.empty_like(o)
             launch = kernel.bind({"Q": q, "K": k, "V": v, "O": mine, "lse": lse.clone()})
             out[name] = lambda launch=launch, mine=mine: (launch(), mine)[1]
@@ -120,7 +121,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=16384, help="batch times length")
     parser.add_argument("--hidden", type=int, default=2048, help="heads times head dim")
     parser.add_argument("--peers", nargs="*", default=["fa2", "flex"], choices=["fa2", "flex"], help="beside cuDNN")
-    parser.add_argument("--also", nargs="*", default=[], metavar="NAME:WHAT", help="ours again: a schedule, or target=NAME for another target that this GPU runs, or library=FILE for another build of the library, or one of these and a schedule")
+    parser.add_argument("--also", nargs="*", default=[], metavar="NAME:WHAT", help="ours again: a schedule, behind any of target=NAME (another target that this GPU runs), library=FILE (another build of the library) and shared-limit=SIZE")
     parser.add_argument("--forms", nargs="+", default=["usual"], choices=list(FORMS), help="other types, layouts and heads")
     args = parser.parse_args()
     import torch

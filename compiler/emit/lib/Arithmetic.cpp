@@ -39,6 +39,9 @@ struct Function {
 };
 
 const Function *functionOf(Operation *op) {
+  static const Function approximateTanh{"tanh_fast", "tangent"};
+  if (auto tanh = dyn_cast<math::TanhOp>(op); tanh && bitEnumContainsAll(tanh.getFastmath(), arith::FastMathFlags::afn))
+    return &approximateTanh;
   static const llvm::StringMap<Function> table{
       {"arith.ceildivsi", {"ceil_div", "quotient"}}, {"arith.floordivsi", {"floor_div", "quotient"}},
       {"arith.maximumf", {"max_nan", "larger"}},     {"arith.maxnumf", {"fmaxf", "larger"}},
@@ -57,7 +60,7 @@ const Function *functionOf(Operation *op) {
       {"math.powf", {"powf", "power"}},              {"math.round", {"roundf", "whole"}},
       {"math.roundeven", {"rintf", "whole"}},        {"math.rsqrt", {"rsqrtf", "root"}},
       {"math.sin", {"sinf", "sine"}},                {"math.sqrt", {"sqrtf", "root"}},
-      {"math.tanh", {"tanh_fast", "tangent"}},       {"math.trunc", {"truncf", "whole"}}};
+      {"math.tanh", {"tanh_accurate", "tangent"}},   {"math.trunc", {"truncf", "whole"}}};
   auto found = table.find(op->getName().getStringRef());
   return found == table.end() ? nullptr : &found->second;
 }

@@ -137,6 +137,7 @@ Value ImportValues::function(Op op, Value a, mlir::Location where) {
   case Op::log2: return math::Log2Op::create(b, where, a);
   case Op::log1p: return math::Log1pOp::create(b, where, a);
   case Op::tanh: return math::TanhOp::create(b, where, a);
+  case Op::tanhApproximate: return math::TanhOp::create(b, where, a, arith::FastMathFlags::afn);
   case Op::sqrt: return math::SqrtOp::create(b, where, a);
   case Op::rsqrt: return math::RsqrtOp::create(b, where, a);
   case Op::sin: return math::SinOp::create(b, where, a);

@@ -50,6 +50,12 @@ std::vector<Candidate> candidates(const Target &target) {
     for (int rows : {128, 64})
       for (int fold : {64, 32})
         list.push_back({2, 2 * rows, fold, 2, false, 1});
+    // Where a block may have little shared memory: 16 rows a warp, and more blocks. Where even two stages are too many, a producer copies what one of
+    // them has left.
+    for (int blocks : {3, 2}) {
+      list.push_back({1, 64, 32, 2, false, blocks});
+      list.push_back({1, 64, 32, 1, true, blocks});
+    }
   }
   // Three warpgroups where their tiles are narrow enough to stay wide in the other direction.
   for (int stages : {3, 2})

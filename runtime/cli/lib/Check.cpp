@@ -19,19 +19,19 @@ double unitRoundoff(Type type) {
   }
 }
 
-/// Whether random numbers have a part in the value: they stand on coordinates.
-bool drawsRandom(const Tile &tile) {
+/// Whether the operation has a part in what the program stores.
+bool uses(const Program &program, Op op) {
   std::set<const Node *> seen;
-  std::function<bool(const Tile &)> draws = [&](const Tile &value) {
+  std::function<bool(const Tile &)> found = [&](const Tile &value) {
     const Node &node = value.node();
     if (!seen.insert(&node).second)
       return false;
-    if (node.op == Op::random)
+    if (node.op == op)
       return true;
-    auto any = [&](const std::vector<Tile> &tiles) { return std::any_of(tiles.begin(), tiles.end(), draws); };
+    auto any = [&](const std::vector<Tile> &tiles) { return std::any_of(tiles.begin(), tiles.end(), found); };
     return any(node.operands) || (node.fold && (any(node.fold->starts) || any(node.fold->yields)));
   };
-  return draws(tile);
+  return std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return found(store.value); });
 }
 
 /// Elements [from, from + count) of the array's dimension `dimension`, all of the others.
@@ -50,12 +50,7 @@ Array slice(const Array &array, std::size_t dimension, std::int64_t from, std::i
 }
 
 /// Whether heads may be evaluated one by one: nothing but tensors tells one head from another.
-bool isByHead(const Problem &problem) {
-  bool drawsNumbers = false;
-  for (const Store &store : problem.program.stores)
-    drawsNumbers |= drawsRandom(store.value);
-  return !drawsNumbers;
-}
+bool isByHead(const Problem &problem) { return !uses(problem.program, Op::random); }   // random numbers stand on coordinates
 
 /// What of tensor `name` some heads of queries see that share a head of keys.
 Array headsOf(const Problem &problem, const std::string &name, const std::vector<std::string> &shape, std::int64_t b, std::int64_t head, std::int64_t count) {
@@ -160,6 +155,7 @@ Bounds boundsOf(const Problem &problem) {
   const auto &inputs = problem.inputs.tensors;
   const auto &q = inputs.at("Q").data, &k = inputs.at("K").data, &v = inputs.at("V").data;
   const double u = unitRoundoff(problem.type == Type::f64 ? Type::f64 : Type::f32);
+  const double approximation = uses(problem.program, Op::tanhApproximate) ? 0x1p-11 : 0;
   Bounds bounds;
   bounds.sum = 4 * std::sqrt(double(std::max<std::int64_t>(s.skv, 1))) * u + 8 * u;
   const std::int64_t group = s.hkv ? s.h / s.hkv : 0;
@@ -172,7 +168,7 @@ Bounds boundsOf(const Problem &problem) {
       const auto [factor, bias] = problem.facts.scoreBound(shape, captures);
       for (std::int64_t row = 0; row < s.sq; ++row) {
         const double size = largestNorm(q, (b * s.h + h) * s.sq + row, 1, s.d) * key / std::sqrt(double(s.d)), most = factor * size + bias;
-        bounds.score.push_back((4 * std::sqrt(double(s.d)) + 16) * u * (most + 1));
+        bounds.score.push_back((4 * std::sqrt(double(s.d)) + 16) * u * (most + 1) + approximation * most);
         bounds.slope.push_back(problem.facts.isMean ? 0 : problem.facts.slope(shape, captures, most));
       }
     }

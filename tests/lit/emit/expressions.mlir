@@ -102,7 +102,7 @@ device.kernel @"causal!" "sm90a" items "q" 64 of ["b"] {
     %s4 = arith.mulf %s3, %ninf : f32
     %s5 = arith.divf %s2, %s4 : f32
     device.fill %f with %s5 : !device.rows<f32>, f32
-    // CHECK: f[0] = f[1] = ex2(lg2(p.x) + tanh_fast(p.scale)) - ex2(p.x * 1.44269504f);
+    // CHECK: f[0] = f[1] = ex2(lg2(p.x) + tanh_accurate(p.scale)) - ex2(p.x * 1.44269504f);
     %u = math.log2 %x : f32
     %u1 = math.tanh %scale : f32
     %u2 = arith.addf %u, %u1 : f32
@@ -110,6 +110,9 @@ device.kernel @"causal!" "sm90a" items "q" 64 of ["b"] {
     %u4 = math.exp %x : f32
     %u5 = arith.subf %u3, %u4 : f32
     device.fill %f with %u5 : !device.rows<f32>, f32
+    // CHECK: f[0] = f[1] = tanh_fast(p.x);
+    %uf = math.tanh %x fastmath<afn> : f32
+    device.fill %f with %uf : !device.rows<f32>, f32
     // CHECK: f[0] = f[1] = max_nan(min_nan(p.x, p.scale), fmaxf(fabsf(p.x), -neg_inf()));
     %v = arith.minimumf %x, %scale : f32
     %v1 = math.absf %x : f32

@@ -68,7 +68,7 @@ TEST_CASE("compile emits each stage, to stdout or to a file") {
   CHECK_THAT(ran("compile causal --head-dim 64 --emit host").out, Catch::Contains("vector<") && !Catch::Contains("tile.dot"));
   CHECK_THAT(ran("compile causal --head-dim 192,128 --emit schedule --target rtx4090").out, Catch::StartsWith("block=q d=192 e=128 "));
   CHECK_THAT(ran("compile causal --head-dim 8 --emit tile --schedule 'block=q q=24 k=40 d=8 e=8'").out, Catch::Contains("\"q\", block, 24") && Catch::Contains("\"k\", fold, 40"));
-  CHECK_THAT(ran("compile causal --head-dim 128 --emit schedule --target rtx4090 --shared-limit 48KiB").out, Catch::Contains("k=16 q=128 warpgroups=2 stages=1 "));
+  CHECK_THAT(ran("compile causal --head-dim 128 --emit schedule --target rtx4090 --shared-limit 48KiB").out, Catch::Contains("k=32 q=64 warpgroups=1 stages=1 "));
   CHECK(json::parse(ran("compile causal --head-dim 64 --emit schedule --target h200 --shared-limit 48KiB --json").out)["shared_limit"] == 49152);
   CHECK(json::parse(ran("compile causal --head-dim 64 --emit schedule --target h200 --json").out)["kernels_per_launch"] == 1);
   CHECK_THAT(ran("compile causal --head-dim 64 --target h200 --emit device --shared-limit 40KiB --schedule 'block=q q=128 k=64 d=64 e=64'").err,

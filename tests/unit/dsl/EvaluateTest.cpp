@@ -52,6 +52,7 @@ TEST_CASE("evaluate: functions") {
   CHECK(at(exp2(x), {3, -INFINITY}) == Data{8, 0});
   CHECK(at(log(x), {1, 0}) == Data{0, -INFINITY});
   CHECK(at(tanh(x), {0.5})[0] == Approx(std::tanh(0.5)));
+  CHECK(at(tanhApproximate(x), {0.5})[0] == Approx(std::tanh(0.5)));
   CHECK(at(sigmoid(x), {0, INFINITY, -INFINITY}) == Data{0.5, 1, 0});
   CHECK(at(sqrt(x), {9}) == Data{3});
 }

@@ -17,7 +17,7 @@ const std::string known = "; `tilewright list` shows the " + std::to_string(gall
 } // namespace
 
 TEST_CASE("the gallery lists its variants in order, each described") {
-  CHECK(names().find("plain, causal, window, softcap, alibi, gemma2, ") == 0);
+  CHECK(names().find("plain, causal, window, softcap, softcapfast, alibi, gemma2, ") == 0);
   CHECK(gallery().size() >= 25);
   std::set<std::string> formulas;
   for (const Variant &v : gallery()) {

@@ -16,6 +16,7 @@ TEST_CASE("edge row 62: a window that is no window is refused") {
 
 TEST_CASE("refused: numbers that make no step") {
   REFUSED_HERE("softcap(0): the cap must be positive and finite; leave the step out for none", softcap(0.0));
+  REFUSED_HERE("softcapApproximate(-1): the cap must be positive and finite; leave the step out for none", softcapApproximate(-1.0));
   REFUSED_HERE("softcap(inf): the cap must be positive and finite; leave the step out for none", softcap(infinity));
   REFUSED_HERE("scaled(nan): the factor must be finite", scaled(NAN));
 }

@@ -32,7 +32,7 @@ TEST_CASE("text: every operation") {
   const Tensor T("T", Type::f16, 2), N("N", Type::i64, 1), O("O", Type::f64, 1), P("P", Type::i64, 1), B("B", Type::boolean, 1);
   const Tile half = T(q, k), n = N(q), s = scalar("s", Type::f64, Sign::positive), c = scalar("c", Type::boolean);
   Tile x = cast(half, Type::f64) + half * 2.0 - n / s;
-  x = min(max(-x, abs(x)), exp(x)) + exp2(x) + log(x) + tanh(x) + sigmoid(x) + sqrt(x);
+  x = min(max(-x, abs(x)), exp(x)) + exp2(x) + log(x) + tanh(x) + tanhApproximate(x) + sigmoid(x) + sqrt(x);
   const Tile m = (n / 3 + n % 5) * T.dimension(1) - extent(k) + k;
   const Tile condition = ((m < n) & (m <= n)) | ((m > n) & !(m >= n)) | (m == n) | (m != 7) | c | (half == half);
   x = where(condition, x, -infinity) + where(q < 3, half, 1e-3) + cast(condition, Type::f32) + constant(NAN, Type::f64);

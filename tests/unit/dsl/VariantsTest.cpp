@@ -124,7 +124,7 @@ Meaning meaningOf(const std::string &name, const Problem &p) {
     m.keep = [=](const Place &x) { return distance(x) >= 0; };
   else if (name == "window")
     m.keep = [=](const Place &x) { return distance(x) >= 0 && distance(x) <= 127; };
-  else if (name == "softcap")
+  else if (name == "softcap" || name == "softcapfast")
     m.score = [](double s, const Place &) { return 50 * std::tanh(s / 50); };
   else if (name == "alibi")
     m.score = [=, &p](double s, const Place &x) { return s - p.at("slopes", {x.h}) * double(distance(x)); };

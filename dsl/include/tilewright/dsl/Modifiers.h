@@ -43,6 +43,9 @@ struct OutputModifier {
 /// cap · tanh(score / cap)
 [[nodiscard]] Modifier softcap(double cap, Location where = Location::current());
 [[nodiscard]] Modifier softcap(Tile cap, Location where = Location::current());
+/// The same with tanhApproximate: a score is off by up to 2^-11 of its size, so that a weight
+/// of a score near the cap c is off by a factor of up to e^(c / 2048).
+[[nodiscard]] Modifier softcapApproximate(double cap, Location where = Location::current());
 /// score + slopes[head] · (key − query − (Skv − Sq)); slopes [H].
 [[nodiscard]] Modifier alibi(Tensor slopes, Location where = Location::current());
 /// Keeps key ≤ query + Skv − Sq (bottom-right aligned).
