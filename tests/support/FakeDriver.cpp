@@ -1,6 +1,7 @@
 // A driver without a GPU, under the names of NVIDIA's: so that all that happens before a GPU runs can be tested anywhere. GPUs 0 and 1
 // are of compute capability 9.0, GPU 2 is of 8.0. Memory is the host's; launches are noted and do nothing.
 #include "FakeDriver.h"
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -33,6 +34,16 @@ struct Module {
   int ordinal;
   std::string name;
 };
+
+/// What was queued on a stream while it was captured.
+struct Graph {
+  std::vector<FakeLaunch> launches;
+  std::vector<std::pair<unsigned *, std::size_t>> zeroed;
+};
+std::map<void *, Graph> &captures() {
+  static auto *all = new std::map<void *, Graph>;
+  return *all;
+}
 
 /// Notes the call; the result to give.
 int noted(const char *call) {
@@ -154,7 +165,8 @@ int cuLaunchKernel(Module *function, unsigned gridX, unsigned, unsigned, unsigne
   if (stack.empty() || stack.back()->ordinal != function->ordinal)
     return 400;
   const auto *bytes = static_cast<const std::byte *>(parameters[0]);
-  state().launches.push_back({function->ordinal, function->name, gridX, blockX, sharedBytes, stream, {bytes, bytes + state().parameterBytes}});
+  auto capture = captures().find(stream);
+  (capture == captures().end() ? state().launches : capture->second.launches).push_back({function->ordinal, function->name, gridX, blockX, sharedBytes, stream, {bytes, bytes + state().parameterBytes}});
   return 0;
 }
 int cuPointerGetAttributes(unsigned count, int *attributes, void **values, std::uint64_t address) {
@@ -197,14 +209,75 @@ int cuMemcpyDtoH_v2(void *to, std::uint64_t from, std::size_t bytes) {
   std::memcpy(to, reinterpret_cast<void *>(from), bytes);
   return 0;
 }
-int cuMemsetD32Async(std::uint64_t to, unsigned value, std::size_t count, void *) {
+int cuMemsetD32Async(std::uint64_t to, unsigned value, std::size_t count, void *stream) {
   NOTE("cuMemsetD32Async")
+  if (auto capture = captures().find(stream); capture != captures().end()) {
+    capture->second.zeroed.emplace_back(reinterpret_cast<unsigned *>(to), count);
+    return 0;
+  }
   for (std::size_t i = 0; i < count; ++i)
     reinterpret_cast<unsigned *>(to)[i] = value;
   return 0;
 }
 int cuStreamSynchronize(void *) {
   NOTE("cuStreamSynchronize")
+  return 0;
+}
+int cuStreamCreate(void **stream, unsigned) {
+  NOTE("cuStreamCreate")
+  *stream = new char;
+  return 0;
+}
+int cuStreamDestroy_v2(void *stream) {
+  NOTE("cuStreamDestroy")
+  delete static_cast<char *>(stream);
+  return 0;
+}
+int cuStreamBeginCapture_v2(void *stream, int) {
+  NOTE("cuStreamBeginCapture")
+  captures()[stream];
+  return 0;
+}
+int cuStreamEndCapture(void *stream, Graph **graph) {
+  NOTE("cuStreamEndCapture")
+  *graph = new Graph(captures().at(stream));
+  captures().erase(stream);
+  ++state().graphs;
+  return 0;
+}
+int cuStreamIsCapturing(void *stream, int *status) {
+  NOTE("cuStreamIsCapturing")
+  *status = captures().count(stream) ? 1 : 0;
+  return 0;
+}
+int cuGraphInstantiateWithFlags(Graph **runnable, Graph *graph, unsigned long long) {
+  NOTE("cuGraphInstantiate")
+  *runnable = new Graph(*graph);
+  ++state().graphs;
+  return 0;
+}
+int cuGraphLaunch(Graph *graph, void *stream) {
+  NOTE("cuGraphLaunch")
+  for (auto [words, count] : graph->zeroed)
+    std::fill_n(words, count, 0u);
+  for (FakeLaunch launch : graph->launches) {
+    if (stack.empty() || stack.back()->ordinal != launch.ordinal)
+      return 400;
+    launch.stream = stream;
+    state().launches.push_back(launch);
+  }
+  return 0;
+}
+int cuGraphExecDestroy(Graph *graph) {
+  NOTE("cuGraphExecDestroy")
+  --state().graphs;
+  delete graph;
+  return 0;
+}
+int cuGraphDestroy(Graph *graph) {
+  NOTE("cuGraphDestroy")
+  --state().graphs;
+  delete graph;
   return 0;
 }
 int cuTensorMapEncodeTiled(void *map, int type, std::uint32_t rank, void *address, const std::uint64_t *sizes, const std::uint64_t *strides, const std::uint32_t *box, const std::uint32_t *,

@@ -28,6 +28,7 @@ struct FakeState {
   std::size_t parameterBytes = 0;        // to copy at each launch
   std::map<std::uint64_t, std::size_t> pinned;   // memory of the host that the driver knows: addresses and bytes
   std::size_t loaded = 0;                // modules at present
+  int graphs = 0;                        // and runnable ones, at present
   std::size_t contexts = 0;              // pushed and not popped, in all threads
 };
 

@@ -53,6 +53,15 @@ const char *takeAll(const SharedLibrary &library, DriverLibrary &d) {
   TAKE(copyOut, "cuMemcpyDtoH_v2")
   TAKE(setWords, "cuMemsetD32Async")
   TAKE(synchronise, "cuStreamSynchronize")
+  TAKE(createStream, "cuStreamCreate")
+  TAKE(destroyStream, "cuStreamDestroy_v2")
+  TAKE(beginCapture, "cuStreamBeginCapture_v2")
+  TAKE(endCapture, "cuStreamEndCapture")
+  TAKE(isCapturing, "cuStreamIsCapturing")
+  TAKE(instantiate, "cuGraphInstantiateWithFlags")
+  TAKE(launchGraph, "cuGraphLaunch")
+  TAKE(destroyRunnable, "cuGraphExecDestroy")
+  TAKE(destroyGraph, "cuGraphDestroy")
 #undef TAKE
   (void)take(library, d.encodeTiled, "cuTensorMapEncodeTiled");   // CUDA 12
   return nullptr;

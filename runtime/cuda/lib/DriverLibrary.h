@@ -13,6 +13,8 @@ using Context = struct ContextTag *;
 using ModuleHandle = struct ModuleTag *;
 using Function = struct FunctionTag *;
 using StreamHandle = void *;
+using GraphHandle = struct GraphTag *;
+using RunnableGraph = struct RunnableGraphTag *;
 
 enum class DeviceAttribute : int {
   multiprocessors = 16,
@@ -27,6 +29,8 @@ enum class DeviceAttribute : int {
 enum class FunctionAttribute : int { dynamicSharedBytes = 8 };
 enum class PointerAttribute : int { memoryType = 2, deviceOrdinal = 9 };
 enum class CaptureMode : int { relaxed = 2 };
+enum class CaptureStatus : int { none = 0 };
+enum class StreamFlags : unsigned { nonBlocking = 1 };   // apart from the legacy default stream
 
 /// Where a function is null, the driver is too old to have it; only required ones are never null.
 struct DriverLibrary {
@@ -58,6 +62,15 @@ struct DriverLibrary {
   Result (*copyOut)(void *to, Address from, std::size_t) = nullptr;
   Result (*setWords)(Address, unsigned value, std::size_t count, StreamHandle) = nullptr;
   Result (*synchronise)(StreamHandle) = nullptr;
+  Result (*createStream)(StreamHandle *, StreamFlags) = nullptr;
+  Result (*destroyStream)(StreamHandle) = nullptr;
+  Result (*beginCapture)(StreamHandle, CaptureMode) = nullptr;
+  Result (*endCapture)(StreamHandle, GraphHandle *) = nullptr;
+  Result (*isCapturing)(StreamHandle, CaptureStatus *) = nullptr;
+  Result (*instantiate)(RunnableGraph *, GraphHandle, unsigned long long flags) = nullptr;
+  Result (*launchGraph)(RunnableGraph, StreamHandle) = nullptr;
+  Result (*destroyRunnable)(RunnableGraph) = nullptr;
+  Result (*destroyGraph)(GraphHandle) = nullptr;
   Result (*encodeTiled)(void *map, int type, std::uint32_t rank, void *address, const std::uint64_t *sizes, const std::uint64_t *strides, const std::uint32_t *box,
                         const std::uint32_t *steps, int interleave, int swizzle, int promotion, int fill) = nullptr;
 
@@ -85,6 +98,18 @@ public:
 
 private:
   bool pushed = false;
+};
+
+/// Lets this thread allocate and load while another one captures a stream, which is forbidden unless we say that it does not matter to it.
+class OutsideCaptures {
+public:
+  OutsideCaptures() { (void)driverLibrary().exchangeCaptureMode(&mode); }
+  ~OutsideCaptures() { (void)driverLibrary().exchangeCaptureMode(&mode); }
+  OutsideCaptures(const OutsideCaptures &) = delete;
+  OutsideCaptures &operator=(const OutsideCaptures &) = delete;
+
+private:
+  CaptureMode mode = CaptureMode::relaxed;
 };
 
 } // namespace tw::cuda

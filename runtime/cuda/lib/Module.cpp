@@ -12,18 +12,6 @@
 namespace tw::cuda {
 namespace {
 
-/// Loading allocates, which a capture of a stream by another thread forbids unless we say that it does not matter to it.
-class OutsideCaptures {
-public:
-  OutsideCaptures() { (void)driverLibrary().exchangeCaptureMode(&mode); }
-  ~OutsideCaptures() { (void)driverLibrary().exchangeCaptureMode(&mode); }
-  OutsideCaptures(const OutsideCaptures &) = delete;
-  OutsideCaptures &operator=(const OutsideCaptures &) = delete;
-
-private:
-  CaptureMode mode = CaptureMode::relaxed;
-};
-
 struct Place {
   ModuleHandle module = nullptr;
   std::atomic<Function> function = nullptr;

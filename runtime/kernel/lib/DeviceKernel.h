@@ -2,6 +2,7 @@
 #pragma once
 #include "Checked.h"
 #include "tilewright/cuda/Module.h"
+#include "tilewright/cuda/Recording.h"
 #include "tilewright/device/Plan.h"
 #include <memory>
 #include <optional>
@@ -16,6 +17,12 @@ struct PreparedLaunch {
   int ordinal = 0, blocks = 0;
   std::vector<device::ParameterLine> parameters;   // but for the address of the workspace
   const void *workspace = nullptr;                 // the last one that was found on this GPU
+
+  // Of launches that are made again and again.
+  int repeats = 0;                                 // with the same workspace, equally zeroed
+  const void *counters = nullptr;
+  bool zeroes = false;
+  std::optional<cuda::Recording> recording;
 };
 
 /// Launch facts resolved, code ready to be loaded on the first GPU that it is launched on. No GPU is needed to make one.

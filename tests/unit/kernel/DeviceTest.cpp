@@ -79,6 +79,77 @@ TEST_CASE("counters are zeroed before each launch, unless they are promised to b
   CHECK(fake().calls["cuMemsetD32Async"] == zeroed);
 }
 
+TEST_CASE("a launch that is made again and again is recorded, and queued as a graph") {
+  Artifact artifact = rowsArtifact();
+  if (!assembleRows(artifact))
+    return;
+  const int graphs = fake().graphs;
+  const Kernel kernel = kernelOf(artifact);
+  Rows rows(300, 70), others(300, 70);
+  auto calls = [](const char *name) { return fake().calls[name]; };
+  const auto launchesBefore = calls("cuLaunchKernel"), queuedBefore = calls("cuGraphLaunch");
+  int first = 0, second = 0;
+  const auto launches = launchesOf([&] {
+    for (int i = 0; i < 6; ++i)
+      kernel.launch({i % 2 ? &second : &first}, rows.arguments, rows.space());
+  });
+  REQUIRE(launches.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(launches[i].stream == (i % 2 ? &second : &first));
+    CHECK(launches[i].blocks == 3);
+    CHECK(launches[i].parameters == launches[0].parameters);
+  }
+  CHECK(calls("cuLaunchKernel") - launchesBefore == 4);   // three, and the one that was recorded
+  CHECK(calls("cuGraphLaunch") - queuedBefore == 3);
+  CHECK(fake().graphs == graphs + 1);
+
+  SECTION("with the counters zeroed") {
+    const std::vector<unsigned> spent(16, 7u);
+    rows.workspace.write(spent.data());
+    kernel.launch({&first}, rows.arguments, rows.space());
+    unsigned counters[16];
+    rows.workspace.read(counters);
+    CHECK(counters[0] == 0);
+    CHECK(counters[1] == 0);
+    CHECK(counters[2] == 7);
+  }
+  SECTION("not where its own stream is captured: a graph cannot be launched into another") {
+    const auto queued = calls("cuGraphLaunch"), plain = calls("cuLaunchKernel");
+    void *driver = dlopen(TILEWRIGHT_FAKE_DRIVER, RTLD_NOW | RTLD_LOCAL), *graph = nullptr;
+    reinterpret_cast<int (*)(void *, int)>(dlsym(driver, "cuStreamBeginCapture_v2"))(&first, 2);
+    CHECK(launchesOf([&] { kernel.launch({&first}, rows.arguments, rows.space()); }).empty());
+    reinterpret_cast<int (*)(void *, void **)>(dlsym(driver, "cuStreamEndCapture"))(&first, &graph);
+    reinterpret_cast<int (*)(void *)>(dlsym(driver, "cuGraphDestroy"))(graph);
+    CHECK(calls("cuGraphLaunch") == queued);
+    CHECK(calls("cuLaunchKernel") == plain + 1);
+  }
+  SECTION("of these arguments alone") {
+    const auto queued = calls("cuGraphLaunch");
+    const auto other = launchesOf([&] { kernel.launch({&first}, others.arguments, others.space()); });
+    REQUIRE(other.size() == 1);
+    CHECK(parametersOf(other[0]).Y == others.y.address());
+    CHECK(calls("cuGraphLaunch") == queued);
+    // Another workspace, and then one that is promised to be zeroed: neither is the launch that was recorded.
+    const auto moved = launchesOf([&] { kernel.launch({&first}, rows.arguments, others.space()); });
+    REQUIRE(moved.size() == 1);
+    CHECK(parametersOf(moved[0]).counters == others.workspace.address());
+    Workspace promised = others.space();
+    promised.isZeroed = true;
+    kernel.launch({&first}, rows.arguments, promised);
+    CHECK(calls("cuGraphLaunch") == queued);
+  }
+  SECTION("and what the driver cannot record is launched as before") {
+    fake().failures["cuGraphInstantiate"] = 2;
+    const auto queued = calls("cuGraphLaunch");
+    CHECK(launchesOf([&] {
+            for (int i = 0; i < 6; ++i)
+              kernel.launch({&first}, others.arguments, others.space());
+          }).size() == 6);
+    fake().failures.clear();
+    CHECK(calls("cuGraphLaunch") == queued);
+  }
+}
+
 TEST_CASE("without counters a launch needs no workspace") {
   Artifact artifact = rowsArtifact();
   artifact.launch.counters = 0;
