@@ -136,20 +136,66 @@ private:
     }
     wait0.setPending(1);
     // Tiles and vectors that late work may read again are given back after it.
-    bool anyLate = false;
+    DenseSet<Value> readLate;   // cursors
+    SmallVector<Operation *> between;
     for (Operation &op : wait0->getBlock()->getOperations()) {
       if (&op == behind)
         break;
-      auto stage = op.getAttrOfType<IntegerAttr>(stageAttr);
-      if (llvm::is_contained(late, &op) || (stage && stage.getInt() == 1))
+      between.push_back(&op);
+    }
+    for (Operation *op : between) {
+      auto stage = op->getAttrOfType<IntegerAttr>(stageAttr);
+      if (llvm::is_contained(late, op) || (stage && stage.getInt() == 1))
         continue;
-      if ((!stage && touches(&op, inFlight)) || (anyLate && isa<device::ReleaseOp, device::AdvanceOp>(op))) {
-        late.push_back(&op);
-        anyLate = true;
+      if (!stage && touches(op, inFlight)) {
+        Operation *part = splitBranch(op, inFlight);
+        late.push_back(part);
+        part->walk([&](Operation *inner) {
+          for (Value operand : inner->getOperands())
+            if (isa<device::CursorType>(operand.getType()))
+              readLate.insert(operand);
+        });
+      } else if (isa<device::ReleaseOp, device::AdvanceOp>(op) && readLate.contains(op->getOperand(0))) {
+        late.push_back(op);
       }
     }
     for (Operation *op : late)
       op->moveBefore(behind);
+  }
+
+  /// What of a branch touches registers in flight, in a branch of its own behind it, so that the rest need not wait; the branch as it is where that
+  /// cannot be parted.
+  static Operation *splitBranch(Operation *op, const DenseSet<Value> &inFlight) {
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (!branch || branch.getNumResults() || (branch.elseBlock() && !branch.elseBlock()->without_terminator().empty()))
+      return op;
+    DenseSet<Value> late = inFlight;   // and what late operations touch besides: order is kept among all that share a register
+    SmallVector<Operation *> moved;
+    bool anyStays = false;
+    for (Operation &inner : branch.thenBlock()->without_terminator()) {
+      if (!touches(&inner, late)) {
+        anyStays = true;
+        continue;
+      }
+      moved.push_back(&inner);
+      inner.walk([&](Operation *part) {
+        for (Value operand : part->getOperands())
+          if (isa<device::RowsType, device::FragmentType, device::OperandType>(operand.getType()))
+            late.insert(operand);
+      });
+    }
+    auto standsHere = [&](Value value) { return value.getParentBlock() == branch.thenBlock() && !llvm::is_contained(moved, value.getDefiningOp()); };
+    const bool needsRest = llvm::any_of(moved, [&](Operation *inner) {
+      return inner->walk([&](Operation *part) { return llvm::any_of(part->getOperands(), standsHere) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    });
+    if (!anyStays || needsRest)
+      return op;
+    OpBuilder b(branch->getContext());
+    b.setInsertionPointAfter(branch);
+    auto behind = scf::IfOp::create(b, branch.getLoc(), branch.getCondition(), /*withElseRegion=*/false);
+    for (Operation *inner : moved)
+      inner->moveBefore(behind.thenBlock()->getTerminator());
+    return behind;
   }
 
   static bool touches(Operation *op, const DenseSet<Value> &registers) {

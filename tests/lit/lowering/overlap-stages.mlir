@@ -148,8 +148,140 @@ device.kernel @plain "sm90a" items "q" 64 of [] {
   }
 }
 
-// A way that a warp may take alone reads the tiles of stage 0 and a vector once more and rescales: it comes behind the wait for stage 1, and both are
-// given back behind it.
+// Of a branch only what touches the registers of stage 1 waits for them, in a branch of its own.
+// CHECK-LABEL: device.kernel @branch
+// CHECK: device.consumers
+// CHECK: scf.for
+// CHECK: device.wait 1 %[[S:[a-z0-9]+]] :
+// CHECK-NEXT: device.release
+// CHECK-NEXT: device.advance
+// CHECK-NEXT: scf.if %[[ANY:[a-z0-9]+]] {
+// CHECK: math.exp2
+// CHECK: math.absf
+// CHECK: device.wait 0 %[[ACC:[a-z0-9]+]], %[[P:[a-z0-9]+]] :
+// CHECK-NEXT: device.release
+// CHECK-NEXT: device.advance
+// CHECK-NEXT: scf.if %[[ANY]] {
+// CHECK-NEXT: device.each_element
+// CHECK-NEXT: device.get %[[ACC]]
+// CHECK: arith.mulf
+// CHECK: device.pack %[[S]] into %[[P]]
+// CHECK-NEXT: } {tile.fold = "k"}
+device.kernel @branch "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %half = arith.constant 0.5 : f32
+  %zero = arith.constant 0.0 : f32
+  %Q = device.tensor_map "Q" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %K = device.tensor_map "K" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %V = device.tensor_map "V" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %n = device.extent "k"
+  %Qs = device.ring "Q" : !item
+  %Ks = device.ring "K" : !tile
+  %Vs = device.ring "V" : !tile
+  %Qb = device.barriers "Q" releases 4 : !device.barriers<1>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  %Vb = device.barriers "V" releases 4 : !device.barriers<2>
+  device.producer registers 24 {
+    %qc = device.cursor "Q" on %Qb phase 1 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 1 : !device.barriers<2>
+    %vc = device.cursor "V" on %Vb phase 1 : !device.barriers<2>
+    device.acquire %qc bytes 8192
+    device.copy %Q[%c0, %c0] to %Qs at %qc : !item
+    device.advance %qc
+    device.acquire %kc bytes 8192
+    device.copy %K[%c0, %c0] to %Ks at %kc : !tile
+    device.advance %kc
+    device.acquire %vc bytes 8192
+    device.copy %V[%c0, %c0] to %Vs at %vc : !tile
+    device.advance %vc
+    scf.for %k0 = %c64 to %n step %c64 : i32 {
+      device.acquire %kc bytes 8192
+      device.copy %K[%c0, %k0] to %Ks at %kc : !tile
+      device.advance %kc
+      device.acquire %vc bytes 8192
+      device.copy %V[%c0, %k0] to %Vs at %vc : !tile
+      device.advance %vc
+    }
+  }
+  device.consumers 1 registers 240 {
+    %s = device.registers "s" : !s
+    %p = device.registers "p" : !p
+    %acc = device.registers "acc" : !s
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    %vc = device.cursor "V" on %Vb phase 0 : !device.barriers<2>
+    %any = arith.cmpi sgt, %n, %c0 : i32
+    device.fill %acc with %zero : !s, f32
+    device.await %qc
+    scf.if %any {
+      device.await %kc {device.stage = 0 : i64}
+      device.fence %s : !s {device.stage = 0 : i64}
+      device.multiply %s, %Qs at %qc, %Ks at %kc depth 64 {device.stage = 0 : i64} : !s, !item, !tile
+      device.commit {device.stage = 0 : i64}
+      device.wait 0 %s : !s {device.stage = 0 : i64}
+      device.release %kc {device.stage = 0 : i64}
+      device.advance %kc {device.stage = 0 : i64}
+      device.each_element 64 {
+        %x = device.get %s : !s -> f32
+        %y = math.exp2 %x : f32
+        device.set %y in %s : f32, !s
+      }
+      device.pack %s into %p : !s, !p
+      device.each_element 64 {
+        %x = device.get %acc : !s -> f32
+        %y = arith.mulf %x, %half : f32
+        device.set %y in %acc : f32, !s
+      }
+      device.await %vc {device.stage = 1 : i64}
+      device.fence %acc, %p : !s, !p {device.stage = 1 : i64}
+      device.multiply %acc, %p, %Vs at %vc depth 64 transposed accumulate {device.stage = 1 : i64} : !s, !p, !tile
+      device.commit {device.stage = 1 : i64}
+      device.wait 0 %acc, %p : !s, !p {device.stage = 1 : i64}
+      device.release %vc {device.stage = 1 : i64}
+      device.advance %vc {device.stage = 1 : i64}
+      scf.for %k0 = %c64 to %n step %c64 : i32 {
+        device.await %kc {device.stage = 0 : i64}
+        device.fence %s : !s {device.stage = 0 : i64}
+        device.multiply %s, %Qs at %qc, %Ks at %kc depth 64 {device.stage = 0 : i64} : !s, !item, !tile
+        device.commit {device.stage = 0 : i64}
+        device.wait 0 %s : !s {device.stage = 0 : i64}
+        device.release %kc {device.stage = 0 : i64}
+        device.advance %kc {device.stage = 0 : i64}
+        scf.if %any {
+          device.each_element 64 {
+            %x = device.get %s : !s -> f32
+            %y = math.exp2 %x : f32
+            device.set %y in %s : f32, !s
+          }
+          device.each_element 64 {
+            %x = device.get %acc : !s -> f32
+            %y = arith.mulf %x, %half : f32
+            device.set %y in %acc : f32, !s
+          }
+          device.each_element 64 {
+            %x = device.get %s : !s -> f32
+            %y = math.absf %x : f32
+            device.set %y in %s : f32, !s
+          }
+        }
+        device.pack %s into %p : !s, !p
+        device.await %vc {device.stage = 1 : i64}
+        device.fence %acc, %p : !s, !p {device.stage = 1 : i64}
+        device.multiply %acc, %p, %Vs at %vc depth 64 transposed accumulate {device.stage = 1 : i64} : !s, !p, !tile
+        device.commit {device.stage = 1 : i64}
+        device.wait 0 %acc, %p : !s, !p {device.stage = 1 : i64}
+        device.release %vc {device.stage = 1 : i64}
+        device.advance %vc {device.stage = 1 : i64}
+      } {tile.fold = "k"}
+    } {tile.fold = "k"}
+    device.release %qc
+    device.advance %qc
+  }
+}
+
+// A way that a warp may take alone reads the tiles of stage 0 once more, which are given back behind it, and rescales by a vector: that comes behind the wait
+// for stage 1, and the vector is given back behind it.
 // CHECK-LABEL: device.kernel @repeated
 // CHECK: device.consumers
 // CHECK: scf.if
@@ -158,16 +290,18 @@ device.kernel @plain "sm90a" items "q" 64 of [] {
 // CHECK: device.wait 1 %[[S:[a-z0-9]+]] :
 // CHECK-NOT: device.release
 // CHECK: %[[REFUSED:.*]] = device.any
-// CHECK: device.wait 0 %[[ACC:[a-z0-9]+]], %[[P:[a-z0-9]+]] :
-// CHECK-NEXT: device.release %[[VC:[a-z0-9]+]] {device.stage = 1 : i64}
-// CHECK-NEXT: device.advance %[[VC]]
 // CHECK-NEXT: scf.if %[[REFUSED]] {
 // CHECK-NEXT: device.repeat %[[S]]
-// CHECK: device.set %{{.*}} in %[[ACC]]
-// CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: device.release %[[KC]] {device.stage = 0 : i64}
 // CHECK-NEXT: device.advance %[[KC]]
+// CHECK-NEXT: device.wait 0 %[[ACC:[a-z0-9]+]], %[[P:[a-z0-9]+]] :
+// CHECK-NEXT: device.release %[[VC:[a-z0-9]+]] {device.stage = 1 : i64}
+// CHECK-NEXT: device.advance %[[VC]]
+// CHECK-NEXT: scf.if %[[REFUSED]] {
+// CHECK: device.set %{{.*}} in %[[ACC]]
+// CHECK-NEXT: }
+// CHECK-NEXT: }
 // CHECK-NEXT: device.release %[[WC:[a-z0-9]+]]
 // CHECK-NEXT: device.advance %[[WC]]
 // CHECK-NEXT: device.pack %[[S]] into %[[P]]
