@@ -8,7 +8,7 @@ namespace tw {
 namespace {
 
 /// The fields that are not widths, in the order in which they print.
-const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "producer", "blocksPerSM", "registerRows", "registerVectors"};
+const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "producer", "blocksPerSM", "registerRows", "registerVectors", "nested"};
 
 [[noreturn]] void refuse(std::string_view text, const std::string &why) {
   throw std::invalid_argument("schedule '" + std::string(text) + "': " + why);
@@ -29,6 +29,21 @@ int positive(std::string_view text, std::string_view field, std::string_view val
   return number;
 }
 
+/// `d:64x4,r:32x2`: an axis, the width of a chunk, the slots of its ring.
+std::map<std::string, Chunks> chunks(std::string_view text, std::string_view value) {
+  std::map<std::string, Chunks> all;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    const auto colon = one.find(':'), times = one.find('x', colon == one.npos ? 0 : colon);
+    if (colon == one.npos || times == one.npos || !detail::isIdentifier(one.substr(0, colon)))
+      refuse(text, "nested=" + std::string(value) + " is no list of axis:widthxstages, such as d:64x4; " + known());
+    if (!all.insert({std::string(one.substr(0, colon)), {positive(text, "nested", one.substr(colon + 1, times - colon - 1)), positive(text, "nested", one.substr(times + 1))}}).second)
+      refuse(text, "nested names axis '" + std::string(one.substr(0, colon)) + "' twice; name it once");
+  }
+  return all;
+}
+
 bool truth(std::string_view text, std::string_view field, std::string_view value) {
   if (value != "yes" && value != "no")
     refuse(text, std::string(field) + "=" + std::string(value) + " is neither yes nor no; " + known());
@@ -42,10 +57,15 @@ std::string print(const Schedule &s) {
   std::string out = "block=" + s.block;
   for (const auto &[axis, width] : s.widths)
     out += " " + axis + "=" + std::to_string(width);
+  std::string nested;
+  for (const auto &[axis, chunks] : s.nested) {
+    nested += nested.empty() ? " nested=" : ",";
+    nested.append(axis).append(":").append(std::to_string(chunks.width)).append("x").append(std::to_string(chunks.stages));
+  }
   out += " warpgroups=" + std::to_string(s.warpgroups) + " stages=" + std::to_string(s.stages) + " blockBuffers=" + std::to_string(s.blockBuffers);
   out += std::string(" overlap=") + yesNo(s.overlap) + " turns=" + yesNo(s.turns) + " drawn=" + yesNo(s.drawn) + " stabilised=" + yesNo(s.stabilised);
   out += std::string(" producer=") + yesNo(s.producer) + " blocksPerSM=" + std::to_string(s.blocksPerSM);
-  return out + " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors);
+  return out + " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors) + nested;
 }
 
 Schedule parseSchedule(std::string_view text) {
@@ -67,7 +87,9 @@ Schedule parseSchedule(std::string_view text) {
       if (!value.empty() && !detail::isIdentifier(value))
         refuse(text, "block=" + std::string(value) + " names no axis; " + known());
       s.block = value;
-    } else if (field == "warpgroups")
+    } else if (field == "nested")
+      s.nested = chunks(text, value);
+    else if (field == "warpgroups")
       s.warpgroups = positive(text, field, value);
     else if (field == "stages")
       s.stages = positive(text, field, value);

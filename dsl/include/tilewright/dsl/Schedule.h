@@ -7,6 +7,14 @@
 
 namespace tw {
 
+/// How an inner axis that is too wide for SRAM is walked: dots over it are folds of their own, inside the step.
+struct Chunks {
+  int width = 0;     // elements of a chunk
+  int stages = 0;    // slots of the ring that chunks of both operands come through
+
+  friend bool operator==(const Chunks &, const Chunks &) = default;
+};
+
 /// One program and one schedule give exactly one source text. Axes go by name.
 struct Schedule {
   std::string block;                     // the axis of which a thread block (a task on the CPU) owns one tile
@@ -22,11 +30,12 @@ struct Schedule {
   int blocksPerSM = 1;                   // thread blocks that share a multiprocessor
   int registerRows = 6;                  // CPU: rows of a register block of a dot
   int registerVectors = 2;               // CPU: vectors a row of a register block of a dot
+  std::map<std::string, Chunks> nested = {};   // inner axes walked in chunks; the others lie whole inside a tile
 
   friend bool operator==(const Schedule &, const Schedule &) = default;
 };
 
-/// `block=q q=64 k=64 d=128 e=128 warpgroups=2 …`, every field, in a fixed order.
+/// `block=q q=64 k=64 d=128 e=128 warpgroups=2 …`, every field, in a fixed order; `nested=d:64x4` where an axis is walked in chunks.
 [[nodiscard]] std::string print(const Schedule &schedule);
 /// Reads that back; throws std::invalid_argument naming the field, what was expected and the known fields.
 [[nodiscard]] Schedule parseSchedule(std::string_view text);
