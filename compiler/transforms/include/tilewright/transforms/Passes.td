@@ -105,4 +105,19 @@ def DropStabilisers : Pass<"tile-drop-stabilisers", "::mlir::func::FuncOp"> {
   let summary = "replace every tile.stabiliser by its operand, once nobody asks for the promise any more";
 }
 
+def NestFolds : Pass<"tile-nest-folds", "::mlir::func::FuncOp"> {
+  let summary = "walk inner axes that are too wide for SRAM in chunks: dots over them become folds inside the step";
+  let description = [{
+    For every axis given, an inner one whose width its chunks divide: the dots of a block over that axis become one `scf.for` over chunks, marked
+    `tile.nested = "d"`, that carries their sums. What their operands are made of, element by element from loads, stands inside it; everything else
+    that they need stands before it, and the rest of the block behind it. `tile.stages` says how many chunks are on their way at a time.
+  }];
+  let options = [
+    ListOption<"axes", "axes", "std::string", "the axes to walk in chunks">,
+    ListOption<"widths", "widths", "int64_t", "the width of a chunk, for each of the axes">,
+    ListOption<"stages", "stages", "int64_t", "the slots of the ring of chunks, for each of the axes">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
+}
+
 #endif
