@@ -45,6 +45,31 @@ inline Program linearLogSumExp(Type type = Type::bf16) {
   return {"linear_log_sum_exp", {store(Lse, {t}, top + log(total)), store(Best, {t}, top)}};
 }
 
+/// The same in parts of the vocabulary, each an item's own: maximum and sum of each part.
+inline Program linearLogSumExpParts(Type type = Type::bf16) {
+  Axis c("c"), t("t"), v("v"), d("d");
+  Type sums = type == Type::f64 ? Type::f64 : Type::f32;
+  Tensor X("X", type, 2), W("W", type, 2), Top("top", sums, 2), Total("total", sums, 2);
+  Tile x = X(t, d), part = named("part", floorDiv(extent(v) + extent(c) - 1, extent(c))), first = c * part;
+  auto [top, total] = fold(v, std::tuple{full(-infinity, {c, t}, sums), full(0, {c, t}, sums)}, [&](Tile top, Tile total) {
+    Tile z = where((first <= v) & (v < first + part), named("z", dot(x, W(v, d), over(d))), -infinity);
+    Tile next = named("top", max(top, max(z, over(v)))), base = where(-infinity < next, next, 0.0);
+    return std::tuple{next, named("total", total * exp(top - base) + sum(exp(z - base), over(v)))};
+  });
+  return {"linear_log_sum_exp_parts", {store(Top, {c, t}, top), store(Total, {c, t}, total)}};
+}
+
+/// What is left to do with the parts.
+inline Program logSumExpOfParts(Type sums = Type::f32) {
+  Axis t("t"), c("c");
+  Tensor Top("top", sums, 2), Total("total", sums, 2), Lse("lse", sums, 1);
+  auto [top, total] = fold(c, std::tuple{full(-infinity, {t}, sums), full(0, {t}, sums)}, [&](Tile top, Tile total) {
+    Tile ofPart = Top(c, t), next = max(top, max(ofPart, over(c))), base = where(-infinity < next, next, 0.0);
+    return std::tuple{next, total * exp(top - base) + sum(exp(ofPart - base) * Total(c, t), over(c))};
+  });
+  return {"log_sum_exp_of_parts", {store(Lse, {t}, top + log(total))}};
+}
+
 /// Three reductions of one product under different masks. No masked tile may be skipped: 1 is not neutral
 /// for a sum, and each mask leaves the other sums alone.
 inline Program sumsUnderMasks(Type type = Type::bf16) {

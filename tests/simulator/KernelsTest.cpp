@@ -269,6 +269,30 @@ TEST_CASE("folds of every kind in the simulator") {
   }
 }
 
+TEST_CASE("axes that are walked in chunks in the simulator") {
+  // More chunks than slots, by two and more; the last one is cut. One step and several, and blocks that go on to another item.
+  for (auto [t, v, d] : {std::tuple{300, 70, 328}, {70, 200, 264}, {129, 1, 320}}) {
+    Evaluation inputs{{{"X", randomArray({t, d}, 1, Type::bf16, 0.3)}, {"W", randomArray({v, d}, 2, Type::bf16)}}, {}};
+    const Tolerance tolerance = roundingOf(Type::f32, 8 * std::sqrt(double(d)) * double(v), double(d + v));
+    for (const char *target : {"h200", "a100"}) {
+      right(onTarget({programs::linearLogSumExp(), {{"d", d}}, inputs, {{"lse", {t}}, {"best", {t}}}, tolerance, "t=128 warpgroups=2 v=32 nested=d:64x3"}, target));
+      right(onTarget({programs::sumsUnderMasks(), {{"d", d}}, inputs, {{"A", {t}}, {"B", {t}}, {"C", {t}}}, tolerance, "t=64 warpgroups=1 v=48 nested=d:64x2 drawn=no"}, target));
+    }
+  }
+  // A fold that is shared out, one part for each item; the last part is shorter.
+  const std::int64_t parts = 3, t = 130, v = 200, d = 328;
+  const Evaluation inputs{{{"X", randomArray({t, d}, 1, Type::bf16, 0.3)}, {"W", randomArray({v, d}, 2, Type::bf16)}}, {}};
+  right({programs::linearLogSumExpParts(), {{"d", d}}, inputs, {{"top", {parts, t}}, {"total", {parts, t}}}, roundingOf(Type::f32, 8 * std::sqrt(double(d)) * double(v), double(d + v)), "v=32 nested=d:64x3"});
+  // The accumulating dots of a step come behind its chunks, and masks cut tiles of both.
+  const Lengths n{1, 2, 1, 200, 260, 320, 64};
+  Case weights = variant("causal", n, Type::bf16, "q=64 warpgroups=1 k=32 nested=d:64x3");
+  weights.program = programs::sigmoidWeights();
+  weights.inputs.scalars["scale"] = 0.05;
+  weights.stored.erase("lse");
+  for (const char *target : {"h200", "a100"})
+    right(onTarget(weights, target), Fill::whole);
+}
+
 TEST_CASE("what follows a fold in the simulator") {
   // Values by row and by column of what was carried, and products that are stored as they are.
   Axis t("t"), k("k"), e("e");

@@ -10,6 +10,7 @@
 //   if exact { rescale, carry on }        apart, so that the accumulators may be in flight before it
 //   the accumulating dots of both
 #include "Distribution.h"
+#include "NestedFolds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -37,6 +38,10 @@ FailureOr<Event> Distributor::writeWay(Block &way) {
 void Distributor::dropUnrepeatable() {
   SmallVector<tile::AttemptOp> attempts;
   before.walk([&](tile::AttemptOp attempt) {
+    if (!nestedFolds(*attempt->getBlock()).empty()) {      // their chunks are gone
+      attempts.push_back(attempt);
+      return;
+    }
     for (auto dot : attempt->getBlock()->getOps<tile::DotOp>()) {
       device::TileOp left = sharedOperand(dot.getLhs()), right = sharedOperand(dot.getRhs());
       if (dot.getStage().value_or(0) == 0 && !(left && right && left.getColumns() == dot.getAxis() && right.getColumns() == dot.getAxis())) {

@@ -51,13 +51,13 @@ device::TileOp Distributor::sharedOperand(Value operand) { return operand.getDef
 
 void Distributor::await(Moment moment) {
   for (const CursorUse &use : cursorUses)
-    if (use.ofFold && use.first == moment)
+    if (use.ofFold && use.nested.empty() && use.first == moment)
       device::AwaitOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor));
 }
 
 void Distributor::release(Moment moment) {
   for (const CursorUse &use : cursorUses)
-    if (use.ofFold && use.last == moment) {
+    if (use.ofFold && use.nested.empty() && use.last == moment) {
       device::ReleaseOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor), Value());
       device::AdvanceOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor));
     }
@@ -126,13 +126,36 @@ void Distributor::scanEarly(Block &step) {
       scans[slot] = device::ScanOp::create(b, loc, slot.first, slot.second);
 }
 
+/// What to do about a width along that axis.
+std::string Distributor::widthFor(StringRef axis) const {
+  return foldAxis && axis == foldAxis.getValue() ? "give axis \"" + axis.str() + "\" such a width in the schedule" : "make axis \"" + axis.str() + "\" so long";
+}
+
+FailureOr<Distributor::Operands> Distributor::operandsOf(tile::DotOp dot) {
+  auto runs = [&](Value value) { return tile::runsAlong(value, kernel.getBlock()); };
+  Value left = dot.getLhs(), right = dot.getRhs();
+  if (!runs(left))
+    std::swap(left, right);
+  if (!runs(left) || runs(right))
+    return dot.emitError() << "multiplies " << dot.getLhs().getType() << " by " << dot.getRhs().getType() << "; on a GPU one operand of a dot runs along the block axis \"" << kernel.getBlock()
+                           << "\", and the dot contracts another axis", failure();
+  Operands found{left, sharedOperand(left), sharedOperand(right)};
+  if (!found.rightTile)
+    return dot.emitError() << "has a computed operand that lacks the block axis \"" << kernel.getBlock() << "\"; on a GPU it must be loaded from a tensor", failure();
+  auto axes = tile::axesOf(left);
+  found.length = cast<RankedTensorType>(left.getType()).getDimSize(axes.size() == 2 && axes[1].getValue() == dot.getAxis() ? 1 : 0);
+  found.transposed = found.rightTile.getColumns() != dot.getAxis();
+  const int64_t rows = cast<device::RingType>(found.rightTile.getRing().getType()).rows();
+  if (found.transposed && rows % Operands::deepest)
+    return dot.emitError() << "contracts " << rows << " rows of a tile; expected a multiple of 16: " << widthFor(dot.getAxis()), failure();
+  if (found.leftTile && found.leftTile.getColumns() != dot.getAxis())
+    return dot.emitError() << "contracts axis \"" << dot.getAxis() << "\", which is not the last dimension of its left operand's tensor; store that tensor with this axis last", failure();
+  return found;
+}
+
 LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
-  constexpr int64_t deepest = 16;             // elements that one instruction contracts
   Location loc = event.ops.front()->getLoc();
   Block *written = b.getInsertionBlock();
-  auto widthFor = [&](StringRef axis) {
-    return foldAxis && axis == foldAxis.getValue() ? "give axis \"" + axis.str() + "\" such a width in the schedule" : "make axis \"" + axis.str() + "\" so long";
-  };
   struct Issue {
     Value accumulator, left, leftCursor, weights;   // weights: what the left operand is rounded from
     device::TileOp right;
@@ -147,37 +170,21 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
     release(Moment::work);
   for (Operation *op : event.ops) {
     auto dot = cast<tile::DotOp>(op);
-    auto runs = [&](Value value) { return tile::runsAlong(value, kernel.getBlock()); };
-    Value left = dot.getLhs(), right = dot.getRhs();
-    if (!runs(left))
-      std::swap(left, right);
-    if (!runs(left) || runs(right))
-      return dot.emitError() << "multiplies " << dot.getLhs().getType() << " by " << dot.getRhs().getType() << "; on a GPU one operand of a dot runs along the block axis \"" << kernel.getBlock()
-                             << "\", and the dot contracts another axis";
-    device::TileOp rightTile = sharedOperand(right), leftTile = sharedOperand(left);
-    if (!rightTile)
-      return dot.emitError() << "has a computed operand that lacks the block axis \"" << kernel.getBlock() << "\"; on a GPU it must be loaded from a tensor";
-    auto contracted = [&](Value value) {
-      auto axes = tile::axesOf(value);
-      return axes.size() == 2 && axes[1].getValue() == dot.getAxis() ? 1 : 0;
-    };
-    int64_t length = cast<RankedTensorType>(left.getType()).getDimSize(contracted(left));
-    Issue issue{{}, {}, {}, {}, rightTile, (length + deepest - 1) / deepest * deepest, false, moment == Moment::dots1};
+    auto operands = operandsOf(dot);
+    if (failed(operands))
+      return failure();
+    auto [left, leftTile, rightTile, length, transposed] = *operands;
+    Issue issue{{}, {}, {}, {}, rightTile, operands->depth(), transposed, moment == Moment::dots1};
     auto rightRing = cast<device::RingType>(rightTile.getRing().getType());
     int64_t n = cast<RankedTensorType>(dot.getType()).getNumElements() / int64_t(kernel.getWidth());
-    issue.transposed = rightTile.getColumns() != dot.getAxis();
-    if (issue.transposed && rightRing.rows() % deepest)
-      return dot.emitError() << "contracts " << rightRing.rows() << " rows of a tile; expected a multiple of 16: " << widthFor(dot.getAxis());
     if (leftTile) {
-      if (leftTile.getColumns() != dot.getAxis())
-        return dot.emitError() << "contracts axis \"" << dot.getAxis() << "\", which is not the last dimension of its left operand's tensor; store that tensor with this axis last";
       issue.left = scalars.lookupOrDefault(leftTile.getRing());
       issue.leftCursor = scalars.lookupOrDefault(leftTile.getCursor());
     } else {
       if (moment == Moment::dots0)
         return dot.emitError() << "multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate: in the fold's step add it, as it is, to a carried value "
                                   "that starts at 0 and is at most scaled by row, and apply everything else to the fold's result";
-      if (length % deepest)
+      if (length % Operands::deepest)
         return dot.emitError() << "contracts " << length << " computed elements; expected a multiple of 16: " << widthFor(dot.getAxis());
       Value source = left;
       for (auto round = source.getDefiningOp<arith::TruncFOp>(); round && !registers.lookup(source); round = source.getDefiningOp<arith::TruncFOp>())

@@ -1,5 +1,6 @@
 // device-distribute-tiles: control flow, carried values, and which registers hold what.
 #include "Distribution.h"
+#include "NestedFolds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -39,8 +40,13 @@ LogicalResult Distributor::writeBlock(Block &block) {
   // Column vectors are waited for with the first dots and given back with the last ones; a step without those does it itself.
   auto has = [&](Event::Kind kind) { return llvm::any_of(frames.back().plan.events, [&](const Event &event) { return event.kind == kind; }); };
   const bool isStep = block.getParentOp()->hasAttr("tile.fold");
-  if (isStep && !has(Event::Kind::dots0))
-    await(Moment::work);
+  const auto nested = nestedFolds(block);
+  auto awaitVectors = [&] {
+    if (isStep && !has(Event::Kind::dots0))
+      await(Moment::work);
+  };
+  if (nested.empty())
+    awaitVectors();
   bool accumulates = has(Event::Kind::dots1);
   for (auto attempt : block.getOps<tile::AttemptOp>())
     accumulates |= !attempt.getExact().getOps<tile::DotOp>().empty();
@@ -53,10 +59,13 @@ LogicalResult Distributor::writeBlock(Block &block) {
   for (int i = 0; i < int(frames.back().plan.events.size()); ++i) {
     frames.back().now = i;
     Event event = frames.back().plan.events[std::size_t(i)];
-    if (event.kind == Event::Kind::control)
+    const bool isNested = event.kind == Event::Kind::control && event.ops.front()->hasAttr(nestedAxisAttr);
+    if (event.kind == Event::Kind::control && !isNested)
       releaseVectors();
     if (failed(writeEvent(event)))
       return failure();
+    if (isNested && event.ops.front() == nested.back())      // the chunks come first
+      awaitVectors();
   }
   releaseVectors();
   frames.back().now = INT_MAX;
@@ -87,6 +96,8 @@ LogicalResult Distributor::writeEvent(const Event &event) {
 }
 
 LogicalResult Distributor::writeControl(Operation *op) {
+  if (op->hasAttr(nestedAxisAttr))
+    return writeNested(cast<scf::ForOp>(op));
   if (failed(makeCarriers(op)))
     return failure();
   if (op->hasAttr(tile::carefulAttrName))

@@ -33,6 +33,7 @@ struct Plan {
 struct CursorUse {
   mlir::Value cursor;
   bool ofFold = false;
+  llvm::StringRef nested = {};                 // the axis of the fold inside the step that uses it, which awaits and releases it by itself
   Moment first = Moment::dots1, last = Moment::dots0;
 };
 
@@ -134,6 +135,19 @@ private:
   mlir::FailureOr<Accumulation> accumulationOf(tile::DotOp dot);
   mlir::LogicalResult writeRescale(const Accumulation &accumulation);
   mlir::LogicalResult writeDots(const Event &event, Moment moment);
+  /// What a dot multiplies. The left operand runs along the block axis.
+  struct Operands {
+    mlir::Value left;
+    device::TileOp leftTile, rightTile;        // leftTile: null where the left operand is computed
+    int64_t length = 0;                        // of the contracted axis
+    bool transposed = false;                   // the right one is contracted along its rows
+    int64_t depth() const { return (length + deepest - 1) / deepest * deepest; }
+    static constexpr int64_t deepest = 16;     // elements that one instruction contracts
+  };
+  mlir::FailureOr<Operands> operandsOf(tile::DotOp dot);
+  std::string widthFor(llvm::StringRef axis) const;
+  //--- folds inside a step (DistributeNested.cpp)
+  mlir::LogicalResult writeNested(mlir::scf::ForOp loop);
   mlir::LogicalResult writeStore(tile::StoreOp store);
   /// Looks at the tiles of stage 1 that `step` is to isolate, at the present place.
   void scanEarly(mlir::Block &step);

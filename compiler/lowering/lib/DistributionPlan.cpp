@@ -3,6 +3,7 @@
 // A phase is one loop over rows and one over elements for each width. A value belongs to the first phase in which all
 // that it needs is there; what a reduction makes is there in the phase after it.
 #include "Distribution.h"
+#include "NestedFolds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -44,6 +45,8 @@ void Distributor::findCursorUses() {
       cursorUses.push_back({tile.getCursor()});
       found = std::prev(cursorUses.end());
     }
+    found->nested = nestedAxisOf(tile);
+    found->ofFold |= !found->nested.empty();
     found->ofFold |= foldAxis && tile::runsAlong(tile.getResult(), foldAxis.getValue());
     forEachUser(tile.getResult(), [&](Operation *user) {
       auto dot = dyn_cast<tile::DotOp>(user);

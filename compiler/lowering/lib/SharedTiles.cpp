@@ -1,6 +1,7 @@
 // Operands of dots and vectors along the fold axis: what shared memory holds.
 #include "SharedTiles.h"
 #include "Divisors.h"
+#include "NestedFolds.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
@@ -57,7 +58,7 @@ private:
     int ordinal = ordinals[tensor]++;
     SharedTile *tile = nullptr;
     for (SharedTile &known : tiles)
-      if (known.tensor == tensor && known.loads.front().getType() == load.getType() && known.loads.front().getDims() == load.getDims() && ordinalOf(known) == ordinal)
+      if (known.tensor == tensor && known.loads.front().getType() == load.getType() && known.loads.front().getDims() == load.getDims() && known.nested == nestedAxisOf(load) && ordinalOf(known) == ordinal)
         tile = &known;
     if (!tile) {
       auto made = describe(load, tensor, ordinal);
@@ -91,7 +92,8 @@ private:
     tile.name = tensor.str() + (ordinal ? "#" + std::to_string(ordinal) : "");
     auto type = cast<RankedTensorType>(load.getType());
     tile.element = type.getElementType();
-    tile.ofFold = hasRole(load.getResult(), tile::Role::Fold);
+    tile.nested = nestedAxisOf(load);
+    tile.ofFold = !tile.nested.empty() || hasRole(load.getResult(), tile::Role::Fold);
     ArrayRef<int64_t> dims = load.getDims();
     for (int m = 0; m < int(dims.size()); ++m)
       if (dims[m] >= 0) {

@@ -18,7 +18,8 @@ struct SharedTile {
   mlir::Type element;
   llvm::SmallVector<int64_t> shape; // rows and columns as in shared memory; columns of a vector
   int rowDimension = -1, columnDimension = -1;   // of the tensor
-  bool ofFold = false;              // a new one for each step
+  bool ofFold = false;              // a new one for each step, or for each chunk
+  llvm::StringRef nested;           // the axis of the fold inside the step whose chunks it holds, or empty
   int64_t divisor = 16;             // bytes that are known to divide where its rows start in those of the tensor
   int64_t columnLength = 0;         // the columns there are, where the build fixes it; 0: as long as the tensor
   Moment first = Moment::dots1, last = Moment::dots0;

@@ -3,6 +3,7 @@
 // The kernel's function is copied twice. The producer's copy keeps scalar arithmetic, loops, and the loads that
 // SharedTiles.h finds, which become copies into rings. The consumers' copy keeps everything else.
 #include "ItemLoop.h"
+#include "NestedFolds.h"
 #include "Parameters.h"
 #include "SharedTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,6 +44,8 @@ struct Ring {
 struct Group {
   bool ofFold;
   Moment first, last;
+  StringRef nested;    // the axis whose chunks they hold, or empty
+  int64_t slots;
   std::string name;
   Value barriers;
   int64_t bytes = 0;   // of one slot of all its rings
@@ -86,6 +89,7 @@ private:
   LogicalResult refuseDoubles();
   void sinkBlockTiles();
   void declareRings();
+  int64_t slotsOf(const SharedTile &tile);
   Value declareMap(OpBuilder &b, const SharedTile &tile);
   StringRef tensorOf(Value memref) {
     return function.getArgAttrOfType<StringAttr>(cast<BlockArgument>(memref).getArgNumber(), tile::tensorAttrName).getValue();
@@ -105,6 +109,8 @@ private:
   void makeProducer();
   /// `own`: the block with the tiles that all steps of `block` need. `holdsStep`: the block begins with a step of its own, the first one of a fold.
   void produce(Role &role, Block &block, Block &own, bool holdsStep);
+  /// Copies the chunks of the folds inside a step.
+  void produceNested(Role &role, Block &step);
   /// `before`: the places of the step before it, of tiles that follow, where these come one step late. Returns those of the last step.
   SmallVector<Value> produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before);
   /// Copies of the loads of a block; `places` are in place of what `varying` names.
@@ -163,7 +169,7 @@ LogicalResult Outline::refuseDoubles() {
 void Outline::sinkBlockTiles() {
   SmallVector<scf::ForOp> around;
   function.walk([&](scf::ForOp loop) {
-    if (!loop->hasAttr(foldAxisAttr) && !loop->getParentOfType<scf::ForOp>())
+    if (!loop->hasAttr(foldAxisAttr) && !loop->hasAttr(nestedAxisAttr) && !loop->getParentOfType<scf::ForOp>())
       around.push_back(loop);
   });
   for (scf::ForOp outer : around) {
@@ -200,22 +206,27 @@ Value Outline::declareMap(OpBuilder &b, const SharedTile &tile) {
                                      b.getDenseI64ArrayAttr(box), b.getI64IntegerAttr(tile.isVector() ? 0 : 128));
 }
 
+int64_t Outline::slotsOf(const SharedTile &tile) {
+  if (!tile.nested.empty())
+    return tile.loads.front()->getParentOp()->getAttrOfType<IntegerAttr>(nestedStagesAttr).getInt();
+  return tile.ofFold ? options.stages : options.blockBuffers;
+}
+
 void Outline::declareRings() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
   Location loc = function.getLoc();
   for (const SharedTile &tile : tiles) {
     auto same = [&](const Group &group) {
-      return group.ofFold == tile.ofFold && (!tile.ofFold || (group.first == tile.first && group.last == tile.last));
+      return group.ofFold == tile.ofFold && group.nested == tile.nested && (!tile.ofFold || (group.first == tile.first && group.last == tile.last));
     };
     auto found = llvm::find_if(groups, same);
     if (found == groups.end()) {
-      groups.push_back({tile.ofFold, tile.first, tile.last, tile.name, {}, 0});
+      groups.push_back({tile.ofFold, tile.first, tile.last, tile.nested, slotsOf(tile), tile.name, {}, 0});
       found = std::prev(groups.end());
     }
     found->first = std::min(found->first, tile.first);
     found->last = std::max(found->last, tile.last);
-    int64_t slots = tile.ofFold ? options.stages : options.blockBuffers;
-    auto type = device::RingType::get(b.getContext(), slots, tile.shape, tile.element);
+    auto type = device::RingType::get(b.getContext(), found->slots, tile.shape, tile.element);
     // What arrives: whole boxes, 64 columns each, or a vector's box.
     found->bytes += tile.isVector() ? tile.shape[0] * int64_t(tile.element.getIntOrFloatBitWidth()) / 8 : type.rows() * type.chunks() * chunkColumns * 2;
     Value ring = device::RingOp::create(b, loc, type, b.getStringAttr(tile.name), IntegerAttr());
@@ -223,11 +234,9 @@ void Outline::declareRings() {
     for (tile::LoadOp load : tile.loads)
       ringOf[load] = unsigned(rings.size() - 1);
   }
-  for (Group &group : groups) {
-    int64_t slots = group.ofFold ? options.stages : options.blockBuffers;
-    group.barriers = device::BarriersOp::create(b, loc, device::BarriersType::get(b.getContext(), slots), b.getStringAttr(group.name),
+  for (Group &group : groups)
+    group.barriers = device::BarriersOp::create(b, loc, device::BarriersType::get(b.getContext(), group.slots), b.getStringAttr(group.name),
                                                 b.getI64IntegerAttr(warpsOfWarpgroup * warpgroups), IntegerAttr());
-  }
 }
 
 //===--- what both roles do ------------------------------------------------------------------------===//
@@ -322,6 +331,22 @@ void Outline::copyTile(Role &role, tile::LoadOp load, Value cursor, ArrayRef<Val
   }
 }
 
+void Outline::produceNested(Role &role, Block &step) {
+  OpBuilder &b = role.builder;
+  for (scf::ForOp loop : nestedFolds(step)) {
+    auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()));
+    copy->setAttr(nestedAxisAttr, loop->getAttr(nestedAxisAttr));
+    copy.getInductionVar().setLoc(loop.getInductionVar().getLoc());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(copy.getBody());
+    role.mapping.map(loop.getInductionVar(), copy.getInductionVar());
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (isScalar(op) && !ringOf.contains(&op))
+        copyScalar(role, op);
+    copyTiles(role, *loop.getBody(), true, [](const SharedTile &) { return true; });
+  }
+}
+
 bool comesLate(const SharedTile &tile) { return tile.first == Moment::dots1; }
 
 tile::LoadOp Outline::loadIn(Block &step, unsigned ring) {
@@ -360,6 +385,7 @@ SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, bool late, 
   for (Operation &op : loop.getBody()->without_terminator())
     if (isScalar(op) && !ringOf.contains(&op))
       copyScalar(role, op);
+  produceNested(role, *loop.getBody());
   copyTiles(role, *loop.getBody(), true, [&](const SharedTile &tile) { return !late || !comesLate(tile); });
   if (late) {
     copyTiles(role, *loop.getBody(), true, comesLate, SmallVector<Value>(copy.getRegionIterArgs()));
@@ -378,6 +404,8 @@ void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
     if (isFold && !copied && !isa<scf::IfOp>(op)) {      // what the item's steps need comes before them
       copied = true;
       copyTiles(role, own, false, [](const SharedTile &) { return true; });
+      if (holdsStep)
+        produceNested(role, block);
       if (holdsStep)
         copyTiles(role, block, true, [&](const SharedTile &tile) { return !follows || !comesLate(tile); });
       if (holdsStep && follows)
@@ -400,7 +428,7 @@ void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(copy.thenBlock());
       produce(role, *branch.thenBlock(), own, true);
-    } else if (auto around = dyn_cast<scf::ForOp>(op)) {
+    } else if (auto around = dyn_cast<scf::ForOp>(op); around && !op.hasAttr(nestedAxisAttr)) {
       auto copy = scf::ForOp::create(b, op.getLoc(), role.mapping.lookup(around.getLowerBound()), role.mapping.lookup(around.getUpperBound()), role.mapping.lookup(around.getStep()));
       role.mapping.map(around.getInductionVar(), copy.getInductionVar());
       OpBuilder::InsertionGuard guard(b);
@@ -495,12 +523,19 @@ LogicalResult Outline::run() {
   bool first0 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots0; });
   bool first1 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots1; });
   scf::IfOp peeled;
+  scf::ForOp outside;
   function.walk([&](scf::IfOp branch) {
     if (branch->hasAttr(foldAxisAttr))
       peeled = branch;
   });
+  function.walk([&](scf::ForOp loop) {
+    if (loop->hasAttr(nestedAxisAttr) && !loop->getParentOp()->hasAttr(foldAxisAttr))
+      outside = loop;
+  });
+  if (outside)
+    return outside.emitError() << "is a dot over axis \"" << nestedAxis(outside) << "\", which the schedule walks in chunks, outside of the fold; on a GPU a step of the fold has such dots, or the axis lies whole inside a tile";
   // With one slot, a step's tiles of stage 0 would wait for room that only its tiles of stage 1, which follow them, make.
-  follows = options.overlap && options.stages > 1 && peeled && first0 && first1;
+  follows = options.overlap && options.stages > 1 && peeled && first0 && first1 && llvm::none_of(tiles, [](const SharedTile &tile) { return !tile.nested.empty(); });
   if (follows)
     findVarying(*peeled.thenBlock());
   makeProducer();

@@ -5,6 +5,7 @@
 #include "tilewright/import/ImportProgram.h"
 #include "tilewright/ir/Tile.h"
 #include "tilewright/transforms/Passes.h"
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
@@ -33,6 +34,24 @@ std::vector<Phase> tilePhases(const Schedule &schedule, const Target &target, bo
   if (schedule.stabilised)
     phases.push_back({"hold-stabiliser", [=](OpPassManager &pm) { pm.addPass(createHoldStabiliser(hold)); }});
   phases.push_back({"tile", [](OpPassManager &pm) { pm.addPass(createDropStabilisers()); pm.addPass(createCanonicalizerPass()); pm.addPass(createCSEPass()); }});
+  if (!schedule.nested.empty()) {
+    SmallVector<std::string> axes;
+    SmallVector<std::int64_t> widths, stages;
+    for (const auto &[axis, chunks] : schedule.nested) {
+      axes.push_back(axis);
+      widths.push_back(chunks.width);
+      stages.push_back(chunks.stages);
+    }
+    phases.push_back({"nest-folds", [=](OpPassManager &pm) {
+                        NestFoldsOptions nest;
+                        nest.axes = axes;
+                        nest.widths = widths;
+                        nest.stages = stages;
+                        pm.addPass(createNestFolds(nest));
+                        pm.addPass(createCanonicalizerPass());
+                        pm.addPass(createCSEPass());
+                      }});
+  }
   return phases;
 }
 
@@ -100,11 +119,19 @@ void Compilation::checkSchedule() {
         known = true;
         tiled = roles.isTiled(roles.axes[i]);
       }
-    if (tiled && (width < 1 || width > widest))
+    if (tiled && (width < 1 || (width > widest && !schedule.nested.contains(axis))))
       throw std::invalid_argument("the schedule gives axis '" + axis + "' a width of " + std::to_string(width) + "; a tile is 1 to " + std::to_string(widest) + " wide");
     if (!tiled)
       throw std::invalid_argument("the schedule gives axis '" + axis + "' a width of " + std::to_string(width) + ", but " +
                                   (known ? "an item has one value of it: leave it out" : "program '" + program.name + "' has no such axis"));
+  }
+  for (const auto &[axis, chunks] : schedule.nested) {
+    const auto width = schedule.widths.find(axis);
+    const auto found = std::find_if(roles.axes.begin(), roles.axes.end(), [&, &name = axis](const Axis &other) { return other.name() == name; });
+    if (found == roles.axes.end() || roles.of(*found) != Role::inner)
+      throw std::invalid_argument("the schedule walks axis '" + axis + "' in chunks, which is no inner axis of program '" + program.name + "'; leave it out");
+    if (width == schedule.widths.end() || width->second % chunks.width)
+      throw std::invalid_argument("the schedule walks axis '" + axis + "' in chunks of " + std::to_string(chunks.width) + "; give it a width that is a multiple of that");
   }
 }
 

@@ -63,11 +63,15 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
            true}};
 }
 
-/// A GPU's kernel is made for the exact length of each inner axis.
-static void requireWidths(Artifact &artifact) {
+/// A GPU's kernel is made for the exact length of each inner axis; of one that is walked in chunks, for as many chunks.
+static void requireWidths(Artifact &artifact, const Schedule &schedule) {
   for (const AxisFacts &axis : artifact.axes)
     if (axis.role == AxisFacts::Role::inner) {
       Expression length{"extent", 0, axis.name}, width{"constant", double(axis.width)};
+      if (schedule.nested.contains(axis.name)) {
+        artifact.requirements.push_back({Expression{"le", 0, {}, 0, {length, width}}, fmt::format("axis '{}' must be at most {} long: this kernel was made for as many chunks", axis.name, axis.width)});
+        continue;
+      }
       artifact.requirements.push_back({Expression{"eq", 0, {}, 0, {length, width}}, fmt::format("axis '{}' must be {} long: this kernel was made for that length", axis.name, axis.width)});
     }
 }
@@ -96,6 +100,10 @@ static void requireCopies(const Schedule &schedule, const Target &target) {
     refuse("producer=no", "one thread copies by an engine of its own", "producer=yes");
   if (target.isHopper() && schedule.blocksPerSM > 1)
     refuse(fmt::format("blocksPerSM={}", schedule.blocksPerSM), "a block takes all registers of a multiprocessor", "blocksPerSM=1");
+  if (!schedule.nested.empty() && schedule.overlap)
+    refuse("nested and overlap=yes", "chunks of a step come one after the other, and nothing else between them", "overlap=no");
+  if (!schedule.nested.empty() && !schedule.producer)
+    refuse("nested and producer=no", "chunks are copied further ahead than one step", "producer=yes");
   if (!schedule.producer && schedule.overlap)
     refuse("producer=no and overlap=yes", "a warp that copies for itself also waits for its own products", "overlap=no or producer=yes");
   if (!schedule.producer && schedule.stages < 2)
@@ -112,7 +120,7 @@ Artifact compileDevice(const Program &program, const Schedule &schedule, const T
   requireWarpgroups(compilation, target);
   Artifact artifact;
   addFacts(artifact, program, compilation.roles, schedule);
-  requireWidths(artifact);
+  requireWidths(artifact, schedule);
   compilation.run(tilePhases(schedule, target, bool(options.onRemark)));
   artifact.limit = std::min(artifact.limit, compilation.limit());
   artifact.heaviestLast = compilation.heaviestLast();

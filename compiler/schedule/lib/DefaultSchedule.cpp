@@ -1,6 +1,7 @@
 // The widest tiles that fit, tried in a fixed order of preference.
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "Footprint.h"
+#include "NestedSchedules.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
@@ -9,9 +10,10 @@
 namespace tw {
 namespace {
 
-constexpr std::int64_t widestInner = 256;    // one dot instruction's width; wider ones need nested folds
+constexpr std::int64_t widestInner = 256;          // one dot instruction's width
+constexpr std::int64_t widestNested = 1 << 20;     // of an axis that is walked in chunks
 
-/// Widths of inner axes: whole, padded to what one instruction copies and multiplies on a GPU.
+/// Widths of inner axes: whole, padded to what one instruction copies and multiplies on a GPU; wider ones are walked in chunks where they can be.
 void setInner(Schedule &schedule, const Program &program, const Roles &roles, const Target &target, const std::map<std::string, std::int64_t> &extents) {
   for (std::size_t i = 0; i < roles.axes.size(); ++i) {
     if (roles.roles[i] != Role::inner)
@@ -20,8 +22,16 @@ void setInner(Schedule &schedule, const Program &program, const Roles &roles, co
     auto given = extents.find(name);
     if (given == extents.end())
       throw std::invalid_argument(fmt::format("program '{}' needs the length of axis '{}', which lies whole inside a tile: give it in BuildOptions::extents", program.name, name));
-    if (given->second < 1 || given->second > widestInner)
-      throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that lies whole inside a tile may be 1 to {} long", name, program.name, given->second, widestInner));
+    const bool nests = given->second > widestInner && canNest(program, roles, roles.axes[i]);
+    if (const std::int64_t widest = nests ? widestNested : widestInner; given->second < 1 || given->second > widest)
+      throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that {} may be 1 to {} long", name, program.name, given->second,
+                                              nests ? "is walked in chunks" : "lies whole inside a tile", widest));
+    if (nests) {
+      const int width = chunkWidth(target);
+      schedule.nested[name] = {width, 2};
+      schedule.widths[name] = int((given->second + width - 1) / width * width);
+      continue;
+    }
     int length = int(given->second);
     schedule.widths[name] = target.isHost() ? length : (length + 7) / 8 * 8;
   }
@@ -96,6 +106,42 @@ int registersPerThread(const Target &target, const Schedule &schedule) {
   return std::min(target.registersPerThreadMax, shared) / 8 * 8;
 }
 
+[[noreturn]] void refuseSmallest(const Program &program, const Target &target, const Schedule &schedule, const Footprint &smallest) {
+  bool memory = smallest.sharedBytes > target.sharedBytesPerBlock;
+  const int whole = findTarget(target.name).sharedBytesPerBlock;   // without a limit that was asked for
+  throw std::invalid_argument(fmt::format(
+      "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}{}; make an inner axis shorter{}", program.name, target.title,
+      memory ? smallest.sharedBytes : smallest.registersPerThread, memory ? "bytes of shared memory a block" : "registers a thread",
+      memory ? target.sharedBytesPerBlock : registersPerThread(target, schedule),
+      memory && target.sharedBytesPerBlock < whole ? fmt::format(", which is the limit asked for: the GPU has {}", whole) : "",
+      memory && target.sharedBytesPerBlock < whole && smallest.sharedBytes <= whole ? fmt::format(", or the limit at least {}", smallest.sharedBytes) : ""));
+}
+
+/// The schedules that fit of a program with axes that are walked in chunks.
+std::vector<Schedule> fittingNested(const Program &program, const Roles &roles, const Target &target, const Schedule &start, std::size_t most) {
+  std::vector<Schedule> fitting;
+  Footprint smallest;
+  Schedule last;
+  for (Schedule &schedule : nestedCandidates(roles, target, start)) {
+    if (!fitting.empty() && fitting.back().widths == schedule.widths)
+      continue;   // fewer slots take no fewer registers
+    schedule.overlap = schedule.turns = schedule.stabilised = false;   // a step's chunks are gone when its numbers are known
+    schedule.drawn = !target.isHost();
+    smallest = footprint(program, schedule, target);
+    last = schedule;
+    const bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(1) && smallest.registersPerThread <= registersPerThread(target, schedule);
+    if (fits)
+      fitting.push_back(schedule);
+    if (fitting.size() == most)
+      return fitting;
+  }
+  if (fitting.empty() && target.isHost())
+    return {last};        // a CPU runs what outgrows its cache too
+  if (fitting.empty())
+    refuseSmallest(program, target, last, smallest);
+  return fitting;
+}
+
 } // namespace
 
 Schedule defaultSchedule(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &innerExtents) {
@@ -108,7 +154,8 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   Schedule schedule;
   schedule.block = roles.block().name();
   setInner(schedule, program, roles, target, innerExtents);
-  auto uses = tileUses(program, roles);
+  if (!schedule.nested.empty())
+    return fittingNested(program, roles, target, schedule, most);
   const bool itemsDiffer = masksDiffer(program, roles);
   Footprint smallest;
   for (const Candidate &c : candidates(target)) {
@@ -138,16 +185,9 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
         return fitting;
     }
   }
-  if (!fitting.empty())
-    return fitting;
-  bool memory = smallest.sharedBytes > target.sharedBytesPerBlock;
-  const int whole = findTarget(target.name).sharedBytesPerBlock;   // without a limit that was asked for
-  throw std::invalid_argument(fmt::format(
-      "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}{}; make an inner axis shorter{}", program.name, target.title,
-      memory ? smallest.sharedBytes : smallest.registersPerThread, memory ? "bytes of shared memory a block" : "registers a thread",
-      memory ? target.sharedBytesPerBlock : registersPerThread(target, schedule),
-      memory && target.sharedBytesPerBlock < whole ? fmt::format(", which is the limit asked for: the GPU has {}", whole) : "",
-      memory && target.sharedBytesPerBlock < whole && smallest.sharedBytes <= whole ? fmt::format(", or the limit at least {}", smallest.sharedBytes) : ""));
+  if (fitting.empty())
+    refuseSmallest(program, target, schedule, smallest);
+  return fitting;
 }
 
 } // namespace tw

@@ -95,11 +95,30 @@ std::vector<TileUse> tileUses(const Program &program, const Roles &roles) {
 
 namespace {
 
+/// The chunks of the axis, if the schedule walks it in chunks.
+const Chunks *chunksOf(const Axis &axis, const Schedule &schedule) {
+  const auto found = schedule.nested.find(axis.name());
+  return found == schedule.nested.end() ? nullptr : &found->second;
+}
+
+int width(const Axis &axis, const Schedule &schedule) {
+  const Chunks *chunks = chunksOf(axis, schedule);
+  return chunks ? chunks->width : schedule.widths.at(axis.name());
+}
+
 std::int64_t elements(const TileUse &use, const Schedule &schedule) {
   std::int64_t n = 1;
   for (const Axis &axis : use.axes)
-    n *= schedule.widths.at(axis.name());
+    n *= width(axis, schedule);
   return n;
+}
+
+/// Slots of the ring that an operand comes through.
+int slots(const TileUse &use, const Schedule &schedule) {
+  for (const Axis &axis : use.axes)
+    if (const Chunks *chunks = chunksOf(axis, schedule))
+      return chunks->stages;
+  return use.kind == TileUse::Kind::blockOperand ? schedule.blockBuffers : schedule.stages;
 }
 
 /// On the CPU every tile is a buffer of the type in which it computes, with one copy of each operand.
@@ -113,7 +132,7 @@ Footprint onHost(const std::vector<TileUse> &uses, const Schedule &schedule) {
 /// Bytes of an operand in shared memory. Its rows lie there in pieces of 128 bytes, so that the innermost axis is padded to those.
 std::int64_t sharedBytes(const TileUse &use, const Schedule &schedule) {
   const std::int64_t bytes = elements(use, schedule) * use.elementBytes;
-  const std::int64_t row = schedule.widths.at(use.axes.back().name()) * use.elementBytes;
+  const std::int64_t row = width(use.axes.back(), schedule) * use.elementBytes;
   return bytes / row * ((row + 127) / 128 * 128);
 }
 
@@ -130,8 +149,8 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
   for (const TileUse &use : uses) {
     std::int64_t n = elements(use, schedule);
     switch (use.kind) {
-    case TileUse::Kind::blockOperand: f.sharedBytes += sharedBytes(use, schedule) * schedule.blockBuffers; break;
-    case TileUse::Kind::foldOperand: f.sharedBytes += sharedBytes(use, schedule) * schedule.stages; break;
+    case TileUse::Kind::blockOperand:
+    case TileUse::Kind::foldOperand: f.sharedBytes += sharedBytes(use, schedule) * slots(use, schedule); break;
     case TileUse::Kind::accumulator: held += n; break;
     case TileUse::Kind::column: columns += columnRegisters; break;
     case TileUse::Kind::product: held += schedule.producer ? n + n / 2 : n; break;

@@ -138,3 +138,25 @@ func.func @double(%q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.ke
   %y = arith.truncf %x : tensor<64xf64, #q> to tensor<64xf32, #q>
   return
 }
+
+// -----
+#qd = #tile.axes<"q", "d">
+#kd = #tile.axes<"k", "d">
+#qk = #tile.axes<"q", "k">
+!matrix = memref<?x?xbf16, strided<[?, ?], offset: ?>>
+
+func.func @nested_outside(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"k", fold, 32>, <"q", block, 64>, <"d", inner, 128>]>} {
+  %zero = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %c128 = arith.constant 128 : i32
+  %none = arith.constant dense<0.0> : tensor<64x32xf32, #qk>
+  // expected-error @below {{is a dot over axis "d", which the schedule walks in chunks, outside of the fold; on a GPU a step of the fold has such dots, or the axis lies whole inside a tile}}
+  %s = scf.for %d0 = %zero to %c128 step %c64 iter_args(%sum = %none) -> (tensor<64x32xf32, #qk>) : i32 {
+    %q = tile.load %Q[%q0, %d0] dims [0, 1] : !matrix -> tensor<64x64xbf16, #qd>
+    %k = tile.load %K[%zero, %d0] dims [0, 1] : !matrix -> tensor<32x64xbf16, #kd>
+    %part = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
+    %next = arith.addf %sum, %part : tensor<64x32xf32, #qk>
+    scf.yield %next : tensor<64x32xf32, #qk>
+  } {tile.nested = "d", tile.stages = 2 : i64}
+  return
+}

@@ -85,6 +85,30 @@ TEST_CASE("the log-sum-exp of a linear layer") {
   }
 }
 
+TEST_CASE("the log-sum-exp of a wide linear layer, whose inner axis is walked in chunks") {
+  for (Type type : {Type::bf16, Type::f32})
+    for (const Sizes &n : {Sizes{37, 90, 1000}, Sizes{5, 3, 257}, Sizes{70, 65, 512}}) {
+      INFO(name(type) << " t=" << n.t << " v=" << n.v << " d=" << n.d);
+      Evaluation inputs{{{"X", randomArray({n.t, n.d}, 1, type, 0.3)}, {"W", randomArray({n.v, n.d}, 2, type)}}, {}};
+      right(programs::linearLogSumExp(type), inputs, {{"lse", {n.t}}, {"best", {n.t}}}, made({{"d", n.d}}), tolerance(Type::f32, n));
+    }
+}
+
+TEST_CASE("a fold that is shared out by an axis of parts, and the parts put together") {
+  for (auto [parts, v] : {std::pair<std::int64_t, std::int64_t>{3, 200}, {5, 3}, {1, 70}}) {
+    const std::int64_t t = 37, d = 300;
+    INFO(parts << " parts of " << v);
+    Evaluation inputs{{{"X", randomArray({t, d}, 1, Type::f32, 0.3)}, {"W", randomArray({v, d}, 2, Type::f32)}}, {}};
+    const Shapes stored{{"top", {parts, t}}, {"total", {parts, t}}};
+    const Program program = programs::linearLogSumExpParts(Type::f32);
+    right(program, inputs, stored, made({{"d", d}}), tolerance(Type::f32, {t, v, d}));
+    Tensors tensors(program, inputs, stored);
+    build(program, made({{"d", d}})).launch(tensors.arguments);
+    const Array top = tensors.read("top"), total = tensors.read("total");
+    right(programs::logSumExpOfParts(), {{{"top", top}, {"total", total}}, {}}, {{"lse", {t}}}, made({}), {1e-5, 1e-5});
+  }
+}
+
 TEST_CASE("three sums under different masks") { everywhere(programs::sumsUnderMasks, {"A", "B", "C"}); }
 
 TEST_CASE("sigmoid weights, without a maximum or a normaliser") {

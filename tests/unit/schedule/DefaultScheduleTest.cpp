@@ -53,8 +53,27 @@ TEST_CASE("a program that fits nothing is refused with what it needs and what th
 TEST_CASE("inner axes need lengths in range") {
   CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}}),
                     "program 'causal' needs the length of axis 'e', which lies whole inside a tile: give it in BuildOptions::extents");
-  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 512}, {"e", 64}}),
-                    "axis 'd' of program 'causal' is 512 long; an axis that lies whole inside a tile may be 1 to 256 long");
+  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}, {"e", 512}}),
+                    "axis 'e' of program 'causal' is 512 long; an axis that lies whole inside a tile may be 1 to 256 long");
+  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 2 << 20}, {"e", 64}}),
+                    "axis 'd' of program 'causal' is 2097152 long; an axis that is walked in chunks may be 1 to 1048576 long");
+}
+
+TEST_CASE("an axis that is too wide for a tile is walked in chunks, as many at a time as fit") {
+  const Program program = programs::linearLogSumExp();
+  CHECK(print(defaultSchedule(program, findTarget("h200"), {{"d", 4096}})) ==
+        "block=t d=4096 t=128 v=256 warpgroups=2 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes stabilised=no producer=yes blocksPerSM=1 registerRows=6 registerVectors=2 nested=d:64x4");
+  CHECK(defaultSchedule(program, findTarget("host"), {{"d", 1000}}).nested == std::map<std::string, Chunks>{{"d", {256, 1}}});
+  CHECK(defaultSchedule(program, findTarget("host"), {{"d", 1000}}).widths.at("d") == 1024);
+  for (const Target &target : targets()) {
+    const Schedule schedule = defaultSchedule(program, target, {{"d", 4000}});
+    INFO(target.name << ": " << print(schedule));
+    CHECK(schedule.nested.contains("d"));
+    if (!target.isHost()) {
+      CHECK(schedule.nested.at("d").stages >= 2);
+      CHECK(footprint(program, schedule, target).sharedBytes <= target.sharedBytesPerBlock);
+    }
+  }
 }
 
 TEST_CASE("edge row 30: widths of default schedules are multiples of what a warp holds") {
