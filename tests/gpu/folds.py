@@ -7,6 +7,8 @@ from kernels import Spec
 
 NAMES = ("gemm", "row_sums_of_abs", "linear_log_sum_exp", "sums_under_masks", "sigmoid_weights")
 
+WIDE = {"linear_log_sum_exp": (264, 4096), "sums_under_masks": (520,)}   # inner axes that are walked in chunks
+
 
 def specs(name, dims, dtypes):
     def spec(dtype, d):

@@ -96,7 +96,7 @@ def fold_groups(quick):
     groups = []
     lengths = ((150, 200), (1, 1), (129, 1031), (5, 0), (0, 5), (3000, 600))
     for name in folds.NAMES:
-        specs = folds.specs(name, (64,) if quick else (64, 128), ("bf16",) if quick else ("f16", "bf16"))
+        specs = folds.specs(name, (64,) if quick else (64, 128) + folds.WIDE.get(name, ()), ("bf16",) if quick else ("f16", "bf16"))
         groups.append(Group("fold " + name, specs, lambda torch, kernels, specs=specs: [
             Check(f"{spec} over {t} rows, {v} steps", lambda spec=spec, t=t, v=v: folds.check(torch, kernels, spec, t, v)) for spec in specs for t, v in lengths]))
     return groups
