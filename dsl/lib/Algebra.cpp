@@ -33,10 +33,14 @@ std::optional<double> computed(const Node &node) {
   case Op::abs: return std::fabs(a);
   case Op::exp: return std::exp(a);
   case Op::exp2: return std::exp2(a);
+  case Op::expm1: return std::expm1(a);
   case Op::log: return std::log(a);
+  case Op::log2: return std::log2(a);
+  case Op::log1p: return std::log1p(a);
   case Op::tanh: case Op::tanhApproximate: return std::tanh(a);
   case Op::sigmoid: return 1 / (1 + std::exp(-a));
   case Op::sqrt: return std::sqrt(a);
+  case Op::rsqrt: return 1 / std::sqrt(a);
   case Op::logicalNot: return double(a == 0);
   case Op::add: return a + b;
   case Op::sub: return a - b;
@@ -63,6 +67,8 @@ bool isElementwise(Op op) { return op >= Op::neg && op < Op::reduceMax; }
 
 bool Algebra::isFinite(const Tile &tile) const {
   const Node &node = meant(tile).node();
+  if ((node.op == Op::min || node.op == Op::max) && isFinite(node.operands[0]) && isFinite(node.operands[1]))
+    return true;
   return finite.count(&node) || (node.op == Op::constant && std::isfinite(node.literal));
 }
 
@@ -254,6 +260,29 @@ Tile Algebra::factor(const Tile &a, Type type) {
     return converted(a, type, a.where());
   const Node &node = meant(a).node();
   return node.op == Op::cast && isFloat(node.operands[0].type()) && bytes(node.operands[0].type()) < bytes(node.type) ? node.operands[0] : a;
+}
+
+Algebra::Factors Algebra::factors(const Tile &value, const std::function<bool(const Axis &)> &isInner, Type type) {
+  auto hasInner = [&](const Tile &tile) { return std::any_of(tile.axes().begin(), tile.axes().end(), isInner); };
+  const Node &node = meant(value).node();
+  auto times = [&](const std::optional<Tile> &a, const Tile &b) { return a ? binary(Op::mul, *a, b, type, node.where) : converted(b, type, node.where); };
+  if (!hasInner(value) || !isFloat(node.type))
+    return {value, {}};
+  if (node.op == Op::neg) {
+    Factors inside = factors(node.operands[0], isInner, type);
+    return {inside.tile, inside.factor ? unary(Op::neg, *inside.factor, type, node.where) : number(-1, type)};
+  }
+  if (node.op != Op::mul && node.op != Op::div)
+    return {value, {}};
+  for (std::size_t i : {0, 1})
+    if (!hasInner(node.operands[1 - i]) && (i == 0 || node.op == Op::mul)) {
+      Factors inside = factors(node.operands[i], isInner, type);
+      if (node.op == Op::mul)
+        return {inside.tile, times(inside.factor, node.operands[1 - i])};
+      const Tile over = inside.factor ? *inside.factor : number(1, type);
+      return {inside.tile, binary(Op::div, over, node.operands[1], type, node.where)};
+    }
+  return {value, {}};
 }
 
 Tile Algebra::logic(Op op, const std::vector<Tile> &operands, Location where) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/dsl/Fold.h"
 #include "tilewright/dsl/Tensor.h"
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,6 +30,12 @@ public:
   Tile choose(const Tile &condition, const Tile &then, const Tile &otherwise, Location where);
   /// A factor of a dot that makes values of `type`: as it was read, where it was only widened.
   Tile factor(const Tile &a, Type type);
+  /// The value as a tile times what lacks its inner axes, if it is a product or a quotient of such; else the value alone.
+  struct Factors {
+    Tile tile;
+    std::optional<Tile> factor;
+  };
+  Factors factors(const Tile &value, const std::function<bool(const Axis &)> &isInner, Type type);
   Tile logic(Op op, const std::vector<Tile> &operands, Location where);
 
 private:

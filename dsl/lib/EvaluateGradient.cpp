@@ -57,7 +57,7 @@ std::map<std::string, Array> evaluateGradient(const Gradient &gradient, const Ev
   for (const Intermediate &made : gradient.intermediates) {
     std::vector<std::int64_t> shape;
     for (const Intermediate::Length &length : made.shape)
-      shape.push_back(shapeOf(length.tensor, all).shape.at(length.dimension));
+      shape.push_back(length.tensor.empty() ? 1 : shapeOf(length.tensor, all).shape.at(length.dimension));
     all.tensors.insert_or_assign(made.tensor.name(), blank(std::move(shape)));
   }
   run(gradient.forward);

@@ -2,10 +2,11 @@
 #include "tilewright/dsl/Gradient.h"
 #include "Fail.h"
 #include "GradientPrograms.h"
-#include "HeldFold.h"
+#include "Divisor.h"
 #include "Names.h"
 #include "Walk.h"
 #include <algorithm>
+#include <utility>
 
 namespace tw {
 namespace {
@@ -98,92 +99,73 @@ private:
     return algebra.make(tensor.at(at, where).node());
   }
 
-  /// Chooses what the stabiliser is held at. Where all sums scale with e^−c and results are quotients by one of them, D, it is
-  /// log D + c, of which D is 1; else the stabiliser's own value.
+  /// What a stabiliser is held at: where results are quotients by one of the sums that scale with it, where that is 1; else its own value.
+  struct Hold {
+    std::size_t slot;
+    std::optional<Divisor> divisor;
+    Tile at;        // what stands for its placeholder
+    Tile isEmpty;   // whether a row has no element
+  };
+
   void normalise() {
-    std::vector<std::size_t> stabilisers;
     for (std::size_t i = 0; i < held.slots.size(); ++i)
-      if (held.slots[i].isHeld)
-        stabilisers.push_back(i);
-    if (stabilisers.empty())
-      return;
-    if (stabilisers.size() == 1 && findDivisor(held.slots[stabilisers[0]]))
-      return holdAtLog(stabilisers[0]);
-    for (std::size_t i : stabilisers) {
-      const HeldFold::Slot &slot = held.slots[i];
-      const Axes axes = sorted(slot.result.axes());
-      Tensor tensor = programs.intermediate(slot.name, axes);
-      result.forward.stores.push_back(tw::store(tensor, axes, foldResult(roles.fold, unsigned(i)), roles.fold->where));
-      finiteHeld(slot, load(tensor, axes, roles.fold->where));
-    }
-  }
-
-  /// A row of which no element is left has −inf: held at +inf instead, e^(s − c) is 0 and not e^(−inf + inf).
-  void finiteHeld(const HeldFold::Slot &slot, const Tile &saved) {
-    const Location where = roles.fold->where;
-    const Tile isEmpty = algebra.logic(Op::eq, {saved, algebra.number(-infinity, saved.type())}, where);
-    const Tile c = algebra.choose(isEmpty, algebra.number(infinity, saved.type()), saved, where);
-    heldAt.push_back({slot.result, c});
-    empty.push_back(isEmpty);
-  }
-
-  bool findDivisor(const HeldFold::Slot &slot) {
-    Degrees degrees(slot.result);
-    for (const HeldFold::Slot &sum : held.slots)
-      if (!sum.isHeld) {
-        const Degrees::Degree degree = sum.term ? degrees.of(*sum.term) : Degrees::Degree{true, true, 0};
-        if (!degree.isKnown || (!degree.isAny && degree.n < 1))
-          return false;
-        degrees.set(sum.result, degree);
+      if (held.slots[i].isHeld) {
+        std::optional<Divisor> divisor = findDivisor(algebra, held, i, values);
+        if (divisor)
+          values = divisor->values;
+        const Tile saved = divisor ? logarithm(i, *divisor) : own(i);
+        hold(i, std::move(divisor), saved);
       }
-    bool isOne = true;
-    Walk walk;
-    walk.node = [&](const Tile &tile) {
-      const Node &node = tile.node();
-      if (node.op != Op::div || !isFloat(node.type))
-        return;
-      const Tile by = meant(node.operands[1]);
-      const Degrees::Degree degree = degrees.of(by);
-      if (degree.isKnown && (degree.isAny || degree.n == 0))
-        return;
-      isOne = isOne && degree.isKnown && degree.n == 1 && same(by.axes(), slot.result.axes()) && (!divisor || &divisor->node() == &by.node());
-      divisor = by;
-    };
-    for (const Tile &value : values)
-      walk.over(value);
-    return divisor && isOne;
   }
 
-  void holdAtLog(std::size_t index) {
+  Tile own(std::size_t slot) {
+    const Axes axes = programs.ordered(held.slots[slot].result.axes());
+    Tensor tensor = programs.intermediate(held.slots[slot].name, axes);
+    result.forward.stores.push_back(tw::store(tensor, axes, foldResult(roles.fold, unsigned(slot)), roles.fold->where));
+    return load(tensor, axes, roles.fold->where);
+  }
+
+  /// base + log(divisor), as the program stores it or as the forward program then does.
+  Tile logarithm(std::size_t index, const Divisor &divisor) {
     const HeldFold::Slot &slot = held.slots[index];
     const Location where = roles.fold->where;
     const Type own = slot.result.type();
-    const Tile logarithm = algebra.binary(Op::add, slot.result, algebra.unary(Op::log, *divisor, own, where), own, where);
-    std::optional<Tile> saved;
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (&meant(values[i]).node() == &logarithm.node() && program.stores[i].tensor.type() == own)
-        saved = load(program.stores[i].tensor, program.stores[i].index, where);
-    if (!saved) {
-      // Of a row without an element, whose stabiliser is −inf, any c does: 0.
-      const Tile top = foldResult(roles.fold, unsigned(index));
-      const Tile base = algebra.choose(algebra.logic(Op::lt, {algebra.number(-infinity, own), top}, where), top, algebra.number(0, own), where);
+      if (&meant(after(program.stores[i].value)).node() == &divisor.logarithm.node() && program.stores[i].tensor.type() == own)
+        return load(program.stores[i].tensor, program.stores[i].index, where);
+    // Of a row without an element, whose stabiliser is −inf, any c does: 0.
+    const Tile top = foldResult(roles.fold, unsigned(index));
+    const Tile base = algebra.choose(algebra.logic(Op::lt, {algebra.number(-infinity, own), top}, where), top, algebra.number(0, own), where);
+    const bool isOwn = &divisor.base.node() == &slot.result.node();
+    if (isOwn)
       back.replace(slot.result, base);
-      const Axes axes = sorted(slot.result.axes());
-      Tensor tensor = programs.intermediate("lse", axes);
-      result.forward.stores.push_back(tw::store(tensor, axes, back(logarithm), where));
-      saved = load(tensor, axes, where);
-    }
-    isNormalised = true;
-    finiteHeld(slot, *saved);
+    const Axes axes = programs.ordered(slot.result.axes());
+    Tensor tensor = programs.intermediate("lse", axes);
+    result.forward.stores.push_back(tw::store(tensor, axes, back(divisor.logarithm), where));
+    return load(tensor, axes, where);
+  }
+
+  /// A row of which no element is left has −inf: held at +inf instead, e^(s − c) is 0 and not e^(−inf + inf).
+  void hold(std::size_t slot, std::optional<Divisor> divisor, const Tile &saved) {
+    const Location where = roles.fold->where;
+    const Tile isEmpty = algebra.logic(Op::eq, {saved, algebra.number(-infinity, saved.type())}, where);
+    const Tile c = algebra.choose(isEmpty, algebra.number(infinity, saved.type()), saved, where);
+    holds.push_back({slot, std::move(divisor), c, isEmpty});
+  }
+
+  /// The stabiliser with which a sum scales, if results are quotients by one that does.
+  const Hold *normalised(std::size_t slot) const {
+    auto found = std::find_if(holds.begin(), holds.end(), [&](const Hold &hold) { return hold.divisor && hold.divisor->degrees[slot] > 0; });
+    return found == holds.end() ? nullptr : &*found;
   }
 
   /// Values of the graph behind the fold, with the stabiliser held and the divisor 1: what the program has stored is read
   /// again, and sums that nothing tells are stored too.
   void readBack() {
     Rewriter plain(algebra);
-    if (isNormalised) {
-      plain.replace(*divisor, algebra.number(1, type));
-    }
+    for (const Hold &hold : holds)
+      if (hold.divisor)
+        plain.replace(hold.divisor->divisor, algebra.number(1, type));
     for (std::size_t i = 0; i < values.size(); ++i) {
       Tile value = meant(plain(values[i]));
       while (value.node().op == Op::cast && isFloat(value.node().operands[0].type()))
@@ -205,9 +187,9 @@ private:
       if (!held.slots[i].isHeld && &held.slots[i].result.node() == &simple.node())
         return known.emplace(&simple.node(), save(i)).first->second;
     const Node &node = simple.node();
-    for (const auto &[c, at] : heldAt)
-      if (&c.node() == &node)
-        return at;
+    for (const Hold &hold : holds)
+      if (&held.slots[hold.slot].result.node() == &node)
+        return hold.at;
     if (node.operands.empty())
       return simple;
     Node rebuilt = node;
@@ -224,14 +206,33 @@ private:
       fail(held.slots[slot].term ? held.slots[slot].term->where() : where, "gradient() needs the value of carried value #" + std::to_string(slot) + " " + text(sum) +
                ", which does not start from 0; store it, or start it from 0");
     const Type own = sum.type();
-    if (isNormalised) {
-      const Tile by = algebra.converted(back(*divisor), own, where);
-      sum = algebra.choose(algebra.logic(Op::eq, {by, algebra.number(0, own)}, where), algebra.number(0, own), algebra.binary(Op::div, sum, by, own, where), where);
+    if (const Hold *hold = normalised(slot)) {
+      // From where the program holds it to where the divisor is 1.
+      const Divisor &divisor = *hold->divisor;
+      const HeldFold::Slot &stabiliser = held.slots[hold->slot];
+      const Tile by = algebra.converted(back(divisor.atBase), own, where), shrink = back(algebra.unary(Op::exp, algebra.binary(Op::sub, stabiliser.result, divisor.base, own, where), own, where));
+      for (int n = 0; n < divisor.degrees[slot]; ++n)
+        sum = algebra.binary(Op::div, algebra.binary(Op::mul, sum, shrink, own, where), by, own, where);
+      sum = algebra.choose(algebra.logic(Op::eq, {by, algebra.number(0, own)}, where), algebra.number(0, own), sum, where);
     }
-    const Axes axes = sorted(held.slots[slot].result.axes());
-    Tensor tensor = programs.intermediate(held.slots[slot].name, axes);
-    result.forward.stores.push_back(tw::store(tensor, axes, sum, where));
+    const Axes axes = programs.ordered(held.slots[slot].result.axes());
+    Tensor tensor = isTile(held.slots[slot].result) ? programs.intermediate(held.slots[slot].name, axes, tileType()) : programs.intermediate(held.slots[slot].name, axes);
+    result.forward.stores.push_back(tw::store(tensor, axes, Operand(sum, where), where));
     return load(tensor, axes, where);
+  }
+
+  /// Whether a value of a row runs along inner axes too.
+  bool isTile(const Tile &tile) const {
+    return std::any_of(tile.axes().begin(), tile.axes().end(), [&](const Axis &axis) { return programs.isInner(axis); });
+  }
+
+  /// In which tiles of rows lie between programs: as results do, so that what multiplies those multiplies these.
+  Type tileType() const {
+    for (const auto &[output, name] : result.upstream)
+      for (const Store &store : program.stores)
+        if (store.tensor.name() == output && std::any_of(store.index.begin(), store.index.end(), [&](const Axis &axis) { return programs.isInner(axis); }))
+          return store.tensor.type();
+    return type;
   }
 
   Axes wholeAxes() {
@@ -255,26 +256,20 @@ private:
   void afterFold() {
     readBack();
     const Axes whole = wholeAxes();
-    bool folds = false;
     std::map<const Node *, Tile> adjoints;
     Reverse::Rules rules;
     rules.value = [&](const Tile &tile) { return value(tile); };
     rules.isWanted = [&](const Tile &tile) { return programs.isWanted(tile) || isSum(tile); };
     rules.isInner = [&](const Axis &axis) { return programs.isInner(axis); };
     rules.stopsAt = [&](const Tile &tile) { return !isSum(tile) && (programs.isWanted(tile) || !covers(tile.axes(), whole)); };
-    rules.isLater = [&](const Arrival &arrival) {
-      return std::any_of(arrival.parts.begin(), arrival.parts.end(), [&](const Contribution &part) { return lacksInner(arrival.node, part); });
-    };
-    rules.sumLater = [&](const std::vector<Arrival> &arrivals) {
-      folds = true;
-      return sumOverInner(arrivals);
-    };
+    rules.isLater = [&](const Tile &node, const Contribution &part) { return lacksInner(node, part); };
+    rules.sumLater = [&](const std::vector<Arrival> &arrivals) { return sumOverInner(arrivals); };
     rules.settled = [&](const Tile &tile, const Tile &adjoint, const Guard &guard) {
       if (isSum(tile))
         adjoints.insert_or_assign(&tile.node(), guarded(algebra, adjoint, guard));
     };
     Reverse reverse(algebra, type, rules);
-    programs.begin("_rows");
+    programs.beginRows("_rows");
     for (std::size_t i = 0; i < values.size(); ++i) {
       const Store &store = program.stores[i];
       auto name = result.upstream.find(store.tensor.name());
@@ -286,47 +281,60 @@ private:
     std::vector<std::pair<Tile, Tile>> leaves;
     for (const Arrival &arrival : reverse.run()) {
       Contribution sum = reverse.combined(arrival);
-      leaves.push_back({arrival.node, guarded(algebra, sum.a, sum.guard)});
+      const Tile adjoint = reload(guarded(algebra, sum.a, sum.guard));
+      leaves.push_back({arrival.node, isTile(adjoint) ? ofTiles(adjoint) : adjoint});
     }
     programs.settle(std::move(leaves));
     for (std::size_t i = 0; i < held.slots.size(); ++i)
       if (auto adjoint = adjoints.find(&held.slots[i].result.node()); adjoint != adjoints.end() && held.slots[i].term)
-        seeds.push_back({*held.slots[i].term, ofRows(held.slots[i], adjoint->second, folds)});
-    if (folds && !seeds.empty())
-      for (auto &[c, at] : heldAt)
-        at = throughMemory(held.slots[slotOf(c)].name, at);
+        seeds.push_back({*held.slots[i].term, isTile(held.slots[i].result) ? ofTile(held.slots[i], reload(adjoint->second)) : ofRows(i, reload(adjoint->second))});
+    if (!rowSums.empty() && !seeds.empty())
+      for (Hold &hold : holds)
+        hold.at = throughMemory(held.slots[hold.slot].name, hold.at);
     programs.finish();
   }
 
-  std::size_t slotOf(const Tile &placeholder) const {
-    return std::size_t(std::find_if(held.slots.begin(), held.slots.end(), [&](const HeldFold::Slot &slot) { return &slot.result.node() == &placeholder.node(); }) - held.slots.begin());
-  }
-
-  std::vector<Tile> sumOverInner(const std::vector<Arrival> &arrivals) {
+  /// One fold over an inner axis, for all sums over it that are waiting. Each program has one: what an earlier one sums is stored by it, and read here.
+  std::vector<std::optional<Tile>> sumOverInner(const std::vector<Arrival> &arrivals) {
+    if (!rowSums.empty()) {
+      for (const Tile &sum : std::exchange(rowSums, {}))
+        reload.replace(sum, throughMemory("sum", sum));
+      programs.finish();
+      programs.beginRows("_rows" + std::to_string(++rounds));
+    }
     std::optional<Axis> over;
-    std::vector<Axes> axes;
-    for (const Arrival &arrival : arrivals) {
-      Axes all;
+    for (const Arrival &arrival : arrivals)
       for (const Contribution &part : arrival.parts)
-        all = unite(all, part.axes());
-      Axes kept;
+        for (const Axis &axis : part.axes())
+          if (!over && programs.isInner(axis) && !contains(arrival.node.axes(), axis))
+            over = axis;
+    std::vector<std::optional<Tile>> sums(arrivals.size());
+    std::vector<std::size_t> ours;
+    std::vector<Axes> axes;
+    for (std::size_t i = 0; i < arrivals.size(); ++i) {
+      Axes all;
+      bool isOurs = true;
+      for (const Contribution &part : arrivals[i].parts) {
+        const Axes own = part.axes();
+        isOurs = isOurs && contains(own, *over);
+        all = unite(all, own);
+      }
+      if (!isOurs)
+        continue;
+      ours.push_back(i);
+      axes.emplace_back();
       for (const Axis &axis : all)
-        if (programs.isInner(axis) && !contains(arrival.node.axes(), axis))
-          over = over.value_or(axis);
-        else
-          kept.push_back(axis);
-      axes.push_back(kept);
+        if (!programs.isInner(axis) || contains(arrivals[i].node.axes(), axis))
+          axes.back().push_back(axis);
     }
     auto pieces = [&] {
       std::vector<Tile> all;
-      for (const Arrival &arrival : arrivals) {
+      for (std::size_t i : ours) {
         std::optional<Tile> sum;
-        for (const Contribution &part : arrival.parts) {
-          if (!lacksInner(arrival.node, part))
-            continue;
-          Tile product = whole(part);
+        for (const Contribution &part : arrivals[i].parts) {
+          Tile product = reload(whole(part));
           for (const Axis &axis : Axes(product.axes()))
-            if (programs.isInner(axis) && !contains(arrival.node.axes(), axis))
+            if (programs.isInner(axis) && !contains(arrivals[i].node.axes(), axis))
               product = programs.total(product, axis);
           sum = sum ? algebra.binary(Op::add, *sum, product, type, product.where()) : product;
         }
@@ -334,11 +342,9 @@ private:
       }
       return all;
     };
-    std::vector<Tile> sums = programs.sums({}, *over, axes, pieces, roles.fold->where);
-    for (std::size_t i = 0; i < arrivals.size(); ++i)
-      for (const Contribution &part : arrivals[i].parts)
-        if (!lacksInner(arrivals[i].node, part))
-          sums[i] = algebra.binary(Op::add, sums[i], whole(part), type, sums[i].where());
+    rowSums = programs.sums({}, *over, axes, pieces, roles.fold->where);
+    for (std::size_t i = 0; i < ours.size(); ++i)
+      sums[ours[i]] = rowSums[i];
     return sums;
   }
 
@@ -353,21 +359,55 @@ private:
     return guarded(algebra, product, part.guard);
   }
 
-  /// What the fold's results are to the loss, for the programs that follow. In a row without an element a sum's terms are 0,
-  /// whatever this is, so that it may be 0 where a derivative is not finite.
-  Tile ofRows(const HeldFold::Slot &slot, Tile adjoint, bool folds) {
-    const bool isRow = std::none_of(slot.result.axes().begin(), slot.result.axes().end(), [&](const Axis &axis) { return programs.isInner(axis); });
-    if (!isRow)
+  /// What a sum of rows is to the loss, for the programs that follow. In a row without an element its terms are 0, whatever this is, so that it may
+  /// be 0 where a derivative is not finite.
+  Tile ofRows(std::size_t slot, Tile adjoint) {
+    if (const Hold *hold = normalised(slot))
+      adjoint = guarded(algebra, adjoint, {{hold->isEmpty, false}});
+    return rowSums.empty() ? adjoint : throughMemory(derivativeName(held.slots[slot].name), adjoint);
+  }
+
+  /// The same of a sum whose rows have tiles: a derivative of a result as it was given, times factors of rows, which dots are scaled by; or it is
+  /// stored, so that a dot can take it.
+  Tile ofTile(const HeldFold::Slot &slot, const Tile &adjoint) {
+    const auto [tile, factor] = algebra.factors(adjoint, [&](const Axis &axis) { return programs.isInner(axis); }, type);
+    const Tile *given = &meant(tile);
+    while (given->node().op == Op::cast)
+      given = &meant(given->node().operands[0]);
+    if (given->node().op == Op::constant && !factor)
       return adjoint;
-    if (isNormalised)
-      adjoint = guarded(algebra, adjoint, {{empty[0], false}});
-    return folds ? throughMemory(derivativeName(slot.name), adjoint) : adjoint;
+    if (given->node().op == Op::load) {
+      const Tile wide = algebra.converted(*given, type, adjoint.where());
+      return factor ? algebra.binary(Op::mul, wide, ofTiles(*factor), type, adjoint.where()) : wide;
+    }
+    const Axes axes = programs.ordered(adjoint.axes());
+    Tensor tensor = programs.intermediate(derivativeName(slot.name), axes, tileType());
+    const Tile made = load(tensor, axes, adjoint.where());
+    programs.putTile(tw::store(tensor, axes, Operand(ofTiles(adjoint), adjoint.where()), adjoint.where()), made);
+    return algebra.converted(made, type, adjoint.where());
+  }
+
+  /// A value of tiles of rows, for another program: sums of rows, which are made here, go through memory.
+  Tile ofTiles(const Tile &value) {
+    Rewriter stored(algebra);
+    for (const Tile &sum : rowSums)
+      if (standsOn(value, sum))
+        stored.replace(sum, throughMemory("sum", sum));
+    return stored(value);
+  }
+
+  static bool standsOn(const Tile &value, const Tile &on) {
+    bool does = false;
+    Walk walk;
+    walk.node = [&](const Tile &tile) { does = does || &tile.node() == &on.node(); };
+    walk.over(value);
+    return does;
   }
 
   Tile throughMemory(const std::string &name, const Tile &value) {
     if (value.node().op == Op::load || value.node().op == Op::constant)
       return value;
-    const Axes axes = sorted(value.axes());
+    const Axes axes = programs.ordered(value.axes());
     Tensor tensor = programs.intermediate(name, axes);
     programs.put(tw::store(tensor, axes, value, value.where()));
     return load(tensor, axes, value.where());
@@ -376,8 +416,8 @@ private:
   /// From the fold's results through one tile of its step.
   void inFold() {
     Rewriter atHeld(algebra);
-    for (const auto &[c, at] : heldAt)
-      atHeld.replace(c, at);
+    for (const Hold &hold : holds)
+      atHeld.replace(held.slots[hold.slot].result, hold.at);
     std::map<const Node *, bool> sums;
     std::function<bool(const Tile &)> sumsTile = [&](const Tile &tile) {
       const Node &node = tile.node();
@@ -426,10 +466,10 @@ private:
   Rewriter after{algebra}, back{algebra};
   std::unique_ptr<Rewriter> simplify;
   std::vector<Tile> values;                          // of the stores, over placeholders
-  std::optional<Tile> divisor;
-  bool isNormalised = false;
-  std::vector<std::pair<Tile, Tile>> heldAt;         // a stabiliser's placeholder, and what it is held at
-  std::vector<Tile> empty;                           // whether a row has no element
+  std::vector<Hold> holds;                           // one a stabiliser
+  std::vector<Tile> rowSums;                         // results of the fold of the program of rows that is open
+  Rewriter reload{algebra};                          // those of earlier ones, read again
+  int rounds = 1;
   std::map<const Node *, Tile> known;                // values that are stored
   std::vector<std::pair<Tile, Tile>> seeds;          // a sum's term, and what the sum is to the loss
 };

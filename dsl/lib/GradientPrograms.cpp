@@ -18,10 +18,6 @@ bool covers(const Axes &axes, const Axes &others) { return lacking(others, axes)
 
 bool isLeaf(const Tile &tile) { return tile.node().op == Op::load || tile.node().op == Op::scalar; }
 
-bool sameConditions(const std::vector<std::pair<Tile, Axis>> &a, const std::vector<std::pair<Tile, Axis>> &b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto &x, const auto &y) { return &x.first.node() == &y.first.node() && same(x.second, y.second); });
-}
-
 } // namespace
 
 GradientPrograms::GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, Gradient &result)
@@ -58,8 +54,8 @@ std::string GradientPrograms::unique(std::string name) {
   return name;
 }
 
-Tensor GradientPrograms::intermediate(const std::string &name, const Axes &axes) {
-  Tensor tensor(unique(name), type, unsigned(axes.size()), program.stores[0].where);
+Tensor GradientPrograms::intermediate(const std::string &name, const Axes &axes, Type of) {
+  Tensor tensor(unique(name), of, unsigned(axes.size()), program.stores[0].where);
   Intermediate made{tensor, {}};
   for (const Axis &axis : axes) {
     auto length = lengths.find(axis.order());
@@ -70,6 +66,15 @@ Tensor GradientPrograms::intermediate(const std::string &name, const Axes &axes)
   result.intermediates.push_back(std::move(made));
   return tensor;
 }
+
+Axes GradientPrograms::ordered(Axes axes) const {
+  axes = sorted(std::move(axes));
+  std::stable_sort(axes.begin(), axes.end(), [&](const Axis &a, const Axis &b) { return nearness(a) < nearness(b); });
+  return axes;
+}
+
+/// How near in memory elements along an axis should be: those of one tile side by side.
+int GradientPrograms::nearness(const Axis &axis) const { return isInner(axis) ? 2 : roles.of(axis) == Role::free ? 0 : 1; }
 
 std::string GradientPrograms::nameOf(const Tile &node) const {
   const Node &n = node.node();
@@ -86,7 +91,15 @@ Axes GradientPrograms::freeAxes(const Axes &axes) const {
 
 //===--- programs ----------------------------------------------------------------------------------===//
 
-void GradientPrograms::begin(std::string suffix) { open = {program.name + suffix, {}, {}}; }
+void GradientPrograms::begin(std::string suffix) {
+  open = {program.name + suffix, {}, {}};
+  ofRows = false;
+}
+
+void GradientPrograms::beginRows(std::string suffix) {
+  begin(std::move(suffix));
+  ofRows = true;
+}
 
 /// The forward program's requirements hold here too; those that speak of something else are left to it.
 void GradientPrograms::finish() {
@@ -176,16 +189,58 @@ Tile GradientPrograms::isAt(const Tile &index, const Axis &axis) {
 
 void GradientPrograms::storeLeaf(const Tile &leaf, const Tile &adjoint) {
   const Node &node = leaf.node();
-  const std::string name = nameOf(leaf), gradient = derivativeName(name);
-  if (auto [first, isNew] = stored.emplace(name, node.where); !isNew)
-    fail(node.where, "'" + name + "' is read in two places whose gradients come from different programs; read it in one, or give it under two names",
-         {{first->second, "the other is here"}});
+  const std::string name = nameOf(leaf);
   const bool isScalar = node.op == Op::scalar;
-  std::string own = unique(gradient);
-  Tensor tensor(own, node.type, isScalar ? 1 : node.tensor->rank, node.where);
   std::vector<Axis> index = isScalar ? std::vector{Axis(name + "_only", node.where)} : targetOf(leaf).index;
+  auto [first, isNew] = stored.emplace(name, node.where);
+  const std::string own = isNew ? unique(derivativeName(name)) : result.gradients.at(name);
+  Store store = tw::store(Tensor(own, node.type, isScalar ? 1 : node.tensor->rank, node.where), index, Operand(adjoint, node.where), node.where);
+  if (!isNew && !addToEarlier(name, own, store))
+    fail(node.where, "'" + name + "' is read in two ways whose gradients one program makes along different axes; read it in one, or give it under two names", {{first->second, "the other is here"}});
   result.gradients[name] = own;
-  put(tw::store(tensor, index, Operand(adjoint, node.where), node.where));
+  putRows(std::move(store));
+}
+
+/// A tensor that is read in two ways gets its gradient from two programs: the first stores its part between them, and the later one adds it to
+/// its own. Within one program both are added at once, where they run along the same axes.
+bool GradientPrograms::addToEarlier(const std::string &name, const std::string &gradient, Store &store) {
+  auto isIt = [&](const Store &each) { return each.tensor.name() == gradient; };
+  auto add = [&](const Tile &part) { store.value = algebra.binary(Op::add, store.value, algebra.converted(part, type, store.where), type, store.where); };
+  auto here = [&](std::vector<Store> &stores) {
+    auto found = std::find_if(stores.begin(), stores.end(), isIt);
+    if (found == stores.end() || !std::equal(found->index.begin(), found->index.end(), store.index.begin(), store.index.end(), [](const Axis &a, const Axis &b) { return same(a, b); }))
+      return false;
+    add(found->value);
+    stores.erase(found);
+    return true;
+  };
+  if (std::any_of(open.stores.begin(), open.stores.end(), isIt))
+    return here(open.stores);
+  for (Program &program : result.backward) {
+    auto found = std::find_if(program.stores.begin(), program.stores.end(), isIt);
+    if (found == program.stores.end())
+      continue;
+    Tensor part(unique(gradient + "_part"), type, found->tensor.rank(), found->where);
+    Intermediate made{part, {}};
+    const auto tensors = tensorsOf(this->program);
+    const bool isTensor = std::any_of(tensors.begin(), tensors.end(), [&](const auto &tensor) { return tensor->name == name; });
+    for (unsigned d = 0; d < part.rank(); ++d)
+      made.shape.push_back({isTensor ? name : "", d});
+    result.intermediates.push_back(std::move(made));
+    *found = tw::store(part, found->index, Operand(found->value, found->where), found->where);
+    std::vector<Operand> at;
+    for (const Axis &axis : store.index)
+      at.push_back(Operand(axis, store.where));
+    add(algebra.make(part.at(at, store.where).node()));
+    return true;
+  }
+  return false;
+}
+
+/// A value of rows along an inner axis is one of their tiles.
+void GradientPrograms::putRows(Store store) {
+  const bool isTile = ofRows && contains(store.index, block) && std::any_of(store.index.begin(), store.index.end(), [&](const Axis &axis) { return isInner(axis); });
+  isTile ? putTile(std::move(store)) : put(std::move(store));
 }
 
 void GradientPrograms::settle(std::vector<std::pair<Tile, Tile>> adjoints) {
@@ -241,9 +296,9 @@ void GradientPrograms::end(const Tile &node, const Tile &adjoint) {
     if (applied && covers(target.axes(), adjoint.axes()))
       return storeLeaf(node, adjoint);
   }
-  Axes axes = sorted(adjoint.axes());
+  const Axes axes = ordered(adjoint.axes());
   Tensor partial = intermediate(derivativeName(nameOf(node)) + "_rows", axes);
-  put(tw::store(partial, axes, Operand(adjoint, node.where()), node.where()));
+  putRows(tw::store(partial, axes, Operand(adjoint, node.where()), node.where()));
   std::vector<Operand> indices;
   for (const Axis &axis : axes)
     indices.push_back(Operand(axis, node.where()));
@@ -310,161 +365,6 @@ void GradientPrograms::finishStages() {
     settle(std::move(adjoints));
     finish();
   }
-}
-
-//===--- sums over tiles ---------------------------------------------------------------------------===//
-
-/// Which fold sums an arrival's parts up, and along which axes the sum still runs.
-void GradientPrograms::place(const Arrival &arrival) {
-  Axes all;
-  for (const Contribution &part : arrival.parts)
-    all = unite(all, part.axes());
-  Group group;
-  Axes own = arrival.node.axes(), slot;
-  std::vector<std::pair<Tile, Axis>> conditions;
-  if (isLeaf(arrival.node)) {
-    own = targetOf(arrival.node).axes();
-    conditions = targetOf(arrival.node).conditions;
-  }
-  for (const auto &[index, axis] : conditions)
-    all = unite(all, index.axes());
-  const bool alongBlock = contains(own, block), alongFold = contains(own, foldAxis);
-  if (!(alongBlock && alongFold))
-    group.fold = alongFold ? block : foldAxis;
-  if (isLeaf(arrival.node) && (alongBlock || alongFold)) {
-    group.outer = lacking(freeAxes(all), own);
-    group.conditions = conditions;
-    slot = own;
-  } else {
-    // Sums over the axis that thread blocks share out are for a later program.
-    for (const auto &condition : conditions)
-      if (contains(condition.first.axes(), *group.fold))
-        group.conditions.push_back(condition);
-    for (const Axis &axis : all)
-      if (!same(axis, *group.fold) && (!isInner(axis) || contains(own, axis)))
-        slot.push_back(axis);
-    for (const auto &[index, axis] : group.conditions)
-      slot.push_back(axis);
-    slot = sorted(slot);
-  }
-  auto fits = [&](const Group &other) {
-    return group.fold.has_value() == other.fold.has_value() && (!group.fold || same(*group.fold, *other.fold)) && same(group.outer, other.outer) &&
-           sameConditions(group.conditions, other.conditions);
-  };
-  // An axis of one's own for each index: tensors read at equal ones share it.
-  for (Group &other : groups) {
-    if (group.conditions.size() != other.conditions.size())
-      continue;
-    for (std::size_t i = 0; i < group.conditions.size(); ++i) {
-      if (&group.conditions[i].first.node() != &other.conditions[i].first.node() || same(group.conditions[i].second, other.conditions[i].second))
-        continue;
-      const Axis mine = group.conditions[i].second, theirs = other.conditions[i].second;
-      if (contains(slot, theirs))
-        continue;
-      auto exchange = [&](std::vector<Axis> &axes) { std::replace_if(axes.begin(), axes.end(), [&](const Axis &axis) { return same(axis, mine); }, theirs); };
-      exchange(slot);
-      exchange(targetOf(arrival.node).index);
-      for (auto &condition : targetOf(arrival.node).conditions)
-        if (same(condition.second, mine))
-          condition.second = theirs;
-      group.conditions[i].second = theirs;
-      slot = sorted(slot);
-    }
-  }
-  auto known = std::find_if(groups.begin(), groups.end(), fits);
-  if (known == groups.end())
-    known = groups.insert(groups.end(), group);
-  known->arrivals.push_back(arrival);
-  known->axes.push_back(slot);
-}
-
-Tile GradientPrograms::piece(const Arrival &arrival, const Group &group, const Axes &axes, Rewriter &rewrite) {
-  std::optional<Tile> alone, sum;
-  auto add = [&](std::optional<Tile> &to, const Tile &value) {
-    Tile own = algebra.converted(value, type, value.where());
-    to = to ? makeTile({.op = Op::add, .type = type, .axes = unite(to->axes(), own.axes()), .where = own.where(), .operands = {*to, own}}) : own;
-  };
-  auto summed = [&](Tile value) {
-    Axes order;
-    for (const Axis &axis : value.axes())
-      if (!contains(axes, axis))
-        order.push_back(axis);
-    // Over the tile first, over the points around it last.
-    std::stable_sort(order.begin(), order.end(), [&](const Axis &a, const Axis &b) { return roles.of(a) != Role::free && roles.of(b) == Role::free; });
-    for (const Axis &axis : order)
-      value = total(value, axis);
-    return value;
-  };
-  for (const Contribution &part : arrival.parts) {
-    Guard guard;
-    for (const auto &[condition, truth] : part.guard)
-      guard.push_back({rewrite(condition), truth});
-    for (const auto &[index, axis] : group.conditions)
-      guard.push_back({isAt(index, axis), true});
-    Tile a = rewrite(part.a);
-    std::optional<Tile> b;
-    if (part.b)
-      b = rewrite(*part.b);
-    if (b && !isPair(a.axes()) && isPair(b->axes()))
-      std::swap(a, *b);
-    a = guarded(algebra, a, guard);
-    if (!b) {
-      add(alone, a);
-      continue;
-    }
-    std::optional<Axis> contracted;
-    for (const Axis &axis : a.axes())
-      if (contains(b->axes(), axis) && !contains(axes, axis) && (!contracted || (group.fold && same(axis, *group.fold))) && roles.of(axis) != Role::free)
-        contracted = axis;
-    if (!contracted) {
-      add(alone, algebra.binary(Op::mul, a, *b, type, a.where()));
-      continue;
-    }
-    add(sum, summed(makeTile({.op = Op::dot, .type = type, .axes = without(unite(a.axes(), b->axes()), *contracted), .where = a.where(), .operands = {algebra.factor(a, type), algebra.factor(*b, type)}, .consumed = {*contracted}})));
-  }
-  if (alone)
-    add(sum, summed(*alone));
-  return named(derivativeName(nameOf(arrival.node)), Operand(*sum, arrival.node.where()));
-}
-
-void GradientPrograms::build(Group &group) {
-  std::string suffix;
-  for (const Arrival &arrival : group.arrivals)
-    suffix += '_' + derivativeName(nameOf(arrival.node));
-  begin(suffix);
-  Rewriter rewrite(algebra);
-  for (const auto &[index, axis] : group.conditions)
-    if (freeAxes(index.axes()).size() == index.axes().size())
-      rewrite.replace(index, algebra.make(tw::index(axis, index.where()).node()));
-  auto pieces = [&] {
-    std::vector<Tile> all;
-    for (std::size_t i = 0; i < group.arrivals.size(); ++i)
-      all.push_back(piece(group.arrivals[i], group, group.axes[i], rewrite));
-    return all;
-  };
-  std::vector<Tile> results;
-  const Location where = roles.fold->where;
-  if (group.fold)
-    results = sums(group.outer, *group.fold, group.axes, pieces, where);
-  else if (!group.outer.empty()) {
-    Axes around = group.outer;
-    around.pop_back();
-    results = sums(around, group.outer.back(), group.axes, pieces, where);
-  } else
-    results = pieces();
-  std::vector<std::pair<Tile, Tile>> adjoints;
-  for (std::size_t i = 0; i < results.size(); ++i)
-    adjoints.push_back({group.arrivals[i].node, results[i]});
-  settle(std::move(adjoints));
-  finish();
-}
-
-void GradientPrograms::sumOverTiles(const std::vector<Arrival> &arrivals) {
-  for (const Arrival &arrival : arrivals)
-    place(arrival);
-  for (Group &group : groups)
-    build(group);
-  groups.clear();
 }
 
 } // namespace tw::detail

@@ -32,13 +32,21 @@ public:
 
   /// A name that no tensor of the program has.
   [[nodiscard]] std::string unique(std::string name);
-  /// A tensor between programs, indexed by `axes`; the load of it.
-  [[nodiscard]] Tensor intermediate(const std::string &name, const Axes &axes);
+  /// Axes in the order in which a tensor between programs has them.
+  [[nodiscard]] Axes ordered(Axes axes) const;
+  /// A tensor between programs, indexed by `axes`, of the type in which sums are carried or of another.
+  [[nodiscard]] Tensor intermediate(const std::string &name, const Axes &axes) { return intermediate(name, axes, type); }
+  [[nodiscard]] Tensor intermediate(const std::string &name, const Axes &axes, Type of);
 
   /// Begins a program; stores are put into it until it is finished, which drops it if there are none.
   void begin(std::string suffix);
+  /// The same for one of rows, before the fold's own: tiles of rows are left to putTile().
+  void beginRows(std::string suffix);
   void put(Store store) { open.stores.push_back(std::move(store)); }
   void finish();
+  /// Stores a value of the rows' tiles, along inner axes too, in the program that sums over the fold axis, before the others: `made`, where others read
+  /// it, is what they read.
+  void putTile(Store store, std::optional<Tile> made = {}) { tileStores.push_back({std::move(store), std::move(made)}); }
 
   /// Nodes and their adjoints, complete but for sums over axes that the node (of a leaf: its target) lacks: stores them, takes
   /// them further down, or leaves them to a program of their own.
@@ -64,6 +72,10 @@ private:
   struct Stage {
     Tile node, partial;
   };
+  struct TileStore {
+    Store store;
+    std::optional<Tile> made;
+  };
   struct Reduction {
     Tile value;
     Axes kept, reduced;
@@ -72,11 +84,16 @@ private:
   Reduction reductionOf(const Stage &stage);
   Target &targetOf(const Tile &leaf);
   void place(const Arrival &arrival);
-  void build(Group &group);
+  void build(Group &group, bool makesTiles);
+  std::vector<Tile> pairByPair(std::vector<Tile> values, Location where);
   Tile piece(const Arrival &arrival, const Group &group, const Axes &axes, Rewriter &rewrite);
   void storeLeaf(const Tile &leaf, const Tile &adjoint);
+  bool addToEarlier(const std::string &name, const std::string &gradient, Store &store);
+  void putRows(Store store);
+  bool isOfRows(const Group &group) const;
   Tile isAt(const Tile &index, const Axis &axis);
   std::string nameOf(const Tile &node) const;
+  int nearness(const Axis &axis) const;
   Axes freeAxes(const Axes &axes) const;
 
   Algebra &algebra;
@@ -89,9 +106,11 @@ private:
   std::map<const Node *, Target> targets;
   std::map<unsigned, Intermediate::Length> lengths;   // by Axis::order()
   std::map<std::string, Location> stored;             // gradients that have a store
+  std::vector<TileStore> tileStores;
   std::vector<Group> groups;
   std::vector<Stage> stages;
   Program open;
+  bool ofRows = false;
 };
 
 } // namespace tw::detail

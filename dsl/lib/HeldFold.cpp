@@ -141,7 +141,7 @@ bool Degrees::depends(const Tile &tile) {
   const Node &node = tile.node();
   if (&node == &c.node())
     return true;
-  if (auto found = known.find(&node); found != known.end() && node.operands.empty())
+  if (auto found = told.find(&node); found != told.end())
     return !found->second.isKnown || found->second.isAny || found->second.n != 0;
   if (auto found = onC.find(&node); found != onC.end())
     return found->second;
@@ -150,8 +150,9 @@ bool Degrees::depends(const Tile &tile) {
 
 Degrees::Degree Degrees::of(const Tile &tile) {
   const Node &node = meant(tile).node();
-  if (auto found = known.find(&node); found != known.end())
-    return found->second;
+  for (const auto *degrees : {&told, &known})
+    if (auto found = degrees->find(&node); found != degrees->end())
+      return found->second;
   return known[&node] = compute(node);
 }
 
@@ -161,6 +162,7 @@ Degrees::Degree Degrees::compute(const Node &node) {
     return {true, true, 0};
   if (std::none_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return depends(operand); }))
     return &node == &c.node() ? unknown : Degree{};
+  auto isZero = [](const Degree &degree) { return degree.isKnown && (degree.isAny || degree.n == 0); };
   auto equal = [&](const Degree &a, const Degree &b) {
     if (!a.isKnown || !b.isKnown)
       return unknown;
@@ -173,23 +175,33 @@ Degrees::Degree Degrees::compute(const Node &node) {
   };
   switch (node.op) {
   case Op::exp: {
-    const Node &difference = meant(node.operands[0]).node();
-    const bool isShifted = difference.op == Op::sub && &meant(difference.operands[1]).node() == &c.node() && !depends(difference.operands[0]);
-    return isShifted ? Degree{true, false, 1} : unknown;
+    const Tile &exponent = meant(node.operands[0]);
+    const Node &difference = exponent.node();
+    auto isC = [&](const Tile &value) { return &meant(value).node() == &c.node(); };
+    if ((difference.op == Op::neg && isC(difference.operands[0])) || (difference.op == Op::sub && isC(difference.operands[1]) && !depends(difference.operands[0])))
+      return {true, false, 1};
+    if (isC(exponent) || (difference.op == Op::sub && isC(difference.operands[0]) && !depends(difference.operands[1])))
+      return {true, false, -1};
+    return isZero(of(exponent)) ? Degree{} : unknown;
   }
   case Op::neg: case Op::cast: case Op::reduceSum:
     return of(node.operands[0]);
   case Op::add: case Op::sub:
     return equal(of(node.operands[0]), of(node.operands[1]));
   case Op::select:
-    return depends(node.operands[0]) ? unknown : equal(of(node.operands[1]), of(node.operands[2]));
+    return isZero(of(node.operands[0])) ? equal(of(node.operands[1]), of(node.operands[2])) : unknown;
+  case Op::eq: case Op::ne:   // whether it is 0 no factor changes
+    if (const Degree other = of(node.operands[1]); other.isAny && of(node.operands[0]).isKnown)
+      return {};
+    break;
   case Op::mul: case Op::dot:
     return product(of(node.operands[0]), of(node.operands[1]), 1);
   case Op::div:
     return product(of(node.operands[0]), of(node.operands[1]), -1);
   default:
-    return unknown;
+    break;
   }
+  return std::all_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return isZero(of(operand)); }) ? Degree{} : unknown;
 }
 
 } // namespace tw::detail

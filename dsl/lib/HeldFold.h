@@ -23,7 +23,7 @@ struct HeldFold {
 [[nodiscard]] HeldFold holdStabilisers(Algebra &algebra, const std::shared_ptr<const Fold> &fold);
 
 /// n if the value is e^(−n·c) times something that does not depend on `c`; nothing if it is not of that form.
-/// `degrees` are those of other leaves. A 0 has any degree.
+/// Degrees of other values may be told. A 0 has any degree.
 class Degrees {
 public:
   struct Degree {
@@ -31,14 +31,14 @@ public:
     int n = 0;
   };
   Degrees(const Tile &c) : c(c) {}
-  void set(const Tile &leaf, Degree degree) { known[&meant(leaf).node()] = degree; }
+  void set(const Tile &value, Degree degree) { told[&meant(value).node()] = degree; }
   Degree of(const Tile &tile);
+  bool depends(const Tile &tile);
 
 private:
-  bool depends(const Tile &tile);
   Degree compute(const Node &node);
   Tile c;
-  std::map<const Node *, Degree> known;
+  std::map<const Node *, Degree> told, known;
   std::map<const Node *, bool> onC;
 };
 

@@ -20,6 +20,9 @@ Guard common(const std::vector<Contribution> &parts) {
   return out;
 }
 
+/// Whether a function is constant between its jumps: its derivative is 0 where it has one.
+bool isStep(Op op) { return op == Op::floor || op == Op::ceil || op == Op::round || op == Op::trunc; }
+
 Guard without(const Guard &guard, const Guard &less) {
   Guard out;
   for (const auto &literal : guard)
@@ -62,7 +65,7 @@ bool Reverse::isActive(const Tile &tile) {
 /// The operands through which a value depends on others in a way that has a derivative.
 std::vector<Tile> Reverse::carriers(const Tile &tile) const {
   const Node &node = tile.node();
-  if (node.op == Op::load)
+  if (node.op == Op::load || isStep(node.op))
     return {};
   if (node.op == Op::select)
     return {node.operands[1], node.operands[2]};
@@ -82,6 +85,39 @@ void Reverse::reach(const Tile &tile) {
     }
 }
 
+bool Reverse::hasLater(const Arrival &arrival) const {
+  return std::any_of(arrival.parts.begin(), arrival.parts.end(), [&](const Contribution &part) { return rules.isLater(arrival.node, part); });
+}
+
+/// Has sums made of parts that need them, be their nodes complete or not; `complete` gets the nodes that now are. Whether there were any.
+bool Reverse::sumRound(std::vector<Tile> &complete) {
+  std::vector<State *> waiting;
+  for (auto &[node, state] : states)
+    if (hasLater(state.arrival))
+      waiting.push_back(&state);
+  std::sort(waiting.begin(), waiting.end(), [](const State *a, const State *b) { return a->arrival.node.node().age > b->arrival.node.node().age; });
+  std::vector<Arrival> later;
+  for (const State *state : waiting) {
+    later.push_back({state->arrival.node, {}});
+    for (const Contribution &part : state->arrival.parts)
+      if (rules.isLater(state->arrival.node, part))
+        later.back().parts.push_back(part);
+  }
+  if (later.empty())
+    return false;
+  const std::vector<std::optional<Tile>> sums = rules.sumLater(later);
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    Arrival &arrival = waiting[i]->arrival;
+    if (!sums[i])
+      continue;
+    std::erase_if(arrival.parts, [&](const Contribution &part) { return rules.isLater(arrival.node, part); });
+    arrival.parts.push_back({*sums[i], {}, {}});
+    if (waiting[i]->users == 0)
+      complete.push_back(arrival.node);
+  }
+  return true;
+}
+
 std::vector<Arrival> Reverse::run() {
   for (const auto &[node, adjoint] : seeds)
     if (isActive(node)) {
@@ -94,40 +130,34 @@ std::vector<Arrival> Reverse::run() {
   for (auto &[node, state] : states)
     if (state.users == 0)
       ready.insert(state.arrival.node);
-  std::vector<Arrival> arrived, postponed;
-  auto finish = [&](const Tile &tile, const std::optional<Tile> &adjoint, const Guard &guard) {
-    if (adjoint) {
-      rules.settled(tile, *adjoint, guard);
-      propagate(tile, *adjoint, guard);
+  std::vector<Arrival> arrived;
+  auto finish = [&](const Tile &tile, const Arrival &arrival) {
+    if (!arrival.parts.empty()) {
+      const Contribution sum = combined(arrival);
+      rules.settled(tile, sum.a, sum.guard);
+      propagate(tile, sum.a, sum.guard);
     }
     for (const Tile &operand : carriers(tile))
       if (isActive(operand) && --states.at(&operand.node()).users == 0)
         ready.insert(operand);
   };
-  while (!ready.empty() || !postponed.empty()) {
-    if (ready.empty()) {
-      std::vector<Arrival> now = std::exchange(postponed, {});
-      std::vector<Tile> sums = rules.sumLater(now);
-      for (std::size_t i = 0; i < now.size(); ++i)
-        finish(now[i].node, sums[i], {});
-      continue;
-    }
-    const Tile tile = *ready.begin();
-    ready.erase(ready.begin());
-    Arrival &arrival = states.at(&tile.node()).arrival;
-    if (rules.stopsAt(tile)) {
-      if (!arrival.parts.empty())
+  while (true) {
+    while (!ready.empty()) {
+      const Tile tile = *ready.begin();
+      ready.erase(ready.begin());
+      const Arrival &arrival = states.at(&tile.node()).arrival;
+      if (hasLater(arrival))
+        continue;   // sumRound() tells of it again
+      if (!rules.stopsAt(tile))
+        finish(tile, arrival);
+      else if (!arrival.parts.empty())
         arrived.push_back(arrival);
-    } else if (arrival.parts.empty())
-      finish(tile, {}, {});
-    else if (rules.isLater(arrival))
-      postponed.push_back(arrival);
-    else {
-      Contribution sum = combined(arrival);
-      finish(tile, sum.a, sum.guard);
     }
+    std::vector<Tile> complete;
+    if (!sumRound(complete))
+      return arrived;
+    ready.insert(complete.begin(), complete.end());
   }
-  return arrived;
 }
 
 Tile Reverse::product(const Contribution &part, const Axes &axes) {
@@ -137,9 +167,19 @@ Tile Reverse::product(const Contribution &part, const Axes &axes) {
     for (const Axis &axis : part.a.axes())
       if (!contains(axes, axis) && rules.isInner(axis) && contains(part.b->axes(), axis) && !contracted)
         contracted = axis;
+  // Factors that lack what is contracted scale the dot: its operands stay as they were read.
+  std::optional<Tile> factor;
+  auto operand = [&](const Tile &value) {
+    const auto [tile, scale] = algebra.factors(value, [&](const Axis &axis) { return same(axis, *contracted); }, type);
+    if (scale)
+      factor = factor ? algebra.binary(Op::mul, *factor, *scale, type, where) : *scale;
+    return algebra.factor(tile, type);
+  };
   Tile out = !part.b      ? part.a
-             : contracted ? algebra.make({.op = Op::dot, .type = type, .axes = {}, .where = where, .operands = {algebra.factor(part.a, type), algebra.factor(*part.b, type)}, .consumed = {*contracted}})
+             : contracted ? algebra.make({.op = Op::dot, .type = type, .axes = {}, .where = where, .operands = {operand(part.a), operand(*part.b)}, .consumed = {*contracted}})
                           : algebra.binary(Op::mul, part.a, *part.b, type, where);
+  if (factor)
+    out = algebra.binary(Op::mul, out, *factor, type, where);
   for (const Axis &axis : Axes(out.axes()))
     if (!contains(axes, axis) && rules.isInner(axis))
       out = algebra.make({.op = Op::reduceSum, .type = type, .axes = {}, .where = where, .operands = {algebra.converted(out, type, where)}, .consumed = {axis}});
@@ -258,10 +298,28 @@ void Reverse::elementwise(const Tile &tile, const Tile &adjoint, const Guard &gu
   }
   case Op::exp: return to(0, mul(adjoint, value(tile)));
   case Op::exp2: return to(0, mul(mul(adjoint, value(tile)), number(0.6931471805599453)));
+  case Op::expm1: return to(0, mul(adjoint, algebra.binary(Op::add, value(tile), number(1), type, where)));
   case Op::log: return to(0, div(adjoint, value(x[0])));
+  case Op::log2: return to(0, div(mul(adjoint, number(1.4426950408889634)), value(x[0])));
+  case Op::log1p: return to(0, div(adjoint, algebra.binary(Op::add, value(x[0]), number(1), type, where)));
   case Op::tanh: case Op::tanhApproximate: return to(0, mul(adjoint, sub(number(1), mul(value(tile), value(tile)))));
   case Op::sigmoid: return to(0, mul(adjoint, mul(value(tile), sub(number(1), value(tile)))));
   case Op::sqrt: return to(0, div(mul(adjoint, number(0.5)), value(tile)));
+  case Op::rsqrt: return to(0, div(mul(mul(adjoint, number(-0.5)), value(tile)), value(x[0])));
+  case Op::sin: return to(0, mul(adjoint, algebra.unary(Op::cos, value(x[0]), type, where)));
+  case Op::cos: return to(0, neg(mul(adjoint, algebra.unary(Op::sin, value(x[0]), type, where))));
+  case Op::erf: return to(0, mul(adjoint, mul(number(1.1283791670955126), algebra.unary(Op::exp, neg(mul(value(x[0]), value(x[0]))), type, where))));
+  case Op::pow: {
+    if (isActive(x[0]))
+      to(0, mul(adjoint, mul(value(x[1]), algebra.binary(Op::pow, value(x[0]), sub(value(x[1]), number(1)), type, where))));
+    if (isActive(x[1])) {
+      // log(x) is taken where there is one; elsewhere, and so at 0, the exponent's derivative is 0.
+      Guard own = guard;
+      own.push_back({algebra.logic(Op::lt, {algebra.number(0, x[0].type()), x[0]}, where), true});
+      give(x[1], {mul(adjoint, mul(value(tile), algebra.unary(Op::log, value(x[0]), type, where))), {}, std::move(own)});
+    }
+    return;
+  }
   case Op::abs: {
     const Tile a = value(x[0]), zero = algebra.number(0, a.type());
     const Tile below = algebra.logic(Op::lt, {a, zero}, where), above = algebra.logic(Op::lt, {zero, a}, where);

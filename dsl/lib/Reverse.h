@@ -34,9 +34,10 @@ public:
     std::function<bool(const Tile &)> isWanted;    // leaves of which gradients are asked for
     std::function<bool(const Tile &)> stopsAt;     // nodes whose contributions are handed out
     std::function<bool(const Axis &)> isInner;     // axes that are summed over at once
-    /// Whether sums at this node are to be made by `sumLater`, all at a time.
-    std::function<bool(const Arrival &)> isLater = [](const Arrival &) { return false; };
-    std::function<std::vector<Tile>(const std::vector<Arrival> &)> sumLater = {};
+    /// Whether what is on its way to a node is to be summed by `sumLater`. That is asked when nothing else can go on, for all nodes at
+    /// once, and answers with one sum for each arrival, whose parts are then done; nothing for one that is left to another round.
+    std::function<bool(const Tile &node, const Contribution &)> isLater = [](const Tile &, const Contribution &) { return false; };
+    std::function<std::vector<std::optional<Tile>>(const std::vector<Arrival> &)> sumLater = {};
     /// Told of every adjoint that is complete.
     std::function<void(const Tile &, const Tile &, const Guard &)> settled = [](const Tile &, const Tile &, const Guard &) {};
   };
@@ -56,6 +57,8 @@ private:
     unsigned users = 0;
   };
   void reach(const Tile &tile);
+  bool hasLater(const Arrival &arrival) const;
+  bool sumRound(std::vector<Tile> &complete);
   void propagate(const Tile &tile, const Tile &adjoint, const Guard &guard);
   void elementwise(const Tile &tile, const Tile &adjoint, const Guard &guard);
   void give(const Tile &operand, Contribution part);

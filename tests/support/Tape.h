@@ -139,6 +139,7 @@ private:
                        : node.op == Op::foldResult                       ? folded(node, frame)
                        : node.op == Op::load                             ? load(node, frame)
                        : node.op == Op::dot                              ? dot(node, frame)
+                       : node.op == Op::random                           ? random(node, frame)
                        : node.op >= Op::reduceMax && node.op < Op::dot   ? reduce(node, frame)
                        : node.operands.empty()                           ? leaf(node, frame)
                                                                          : elementwise(node, frame);
@@ -244,6 +245,42 @@ private:
     return (frame.folds[&fold] = carried)[node.slot];
   }
 
+  /// As evaluate() draws it: it has no derivative.
+  std::size_t random(const Node &node, Frame &frame) {
+    std::vector<std::size_t> in;
+    std::vector<std::vector<std::size_t>> at;
+    const std::size_t out = [&] {
+      for (const Tile &operand : node.operands)
+        in.push_back(evaluate(operand, frame));
+      return add(node.axes, shapeOf(node.axes, frame));
+    }();
+    for (std::size_t operand : in)
+      at.push_back(offsetsOf(vars[operand], node.axes, vars[out].shape));
+    for (std::size_t p = 0; p < vars[out].data.size(); ++p) {
+      std::vector<std::uint32_t> words;
+      for (std::size_t i = 1; i < in.size(); ++i) {
+        const auto bits = std::uint64_t(std::int64_t(vars[in[i]].data[at[i][p]]));
+        words.push_back(std::uint32_t(bits));
+        if (node.operands[i].type() == Type::i64)
+          words.push_back(std::uint32_t(bits >> 32));
+      }
+      words.resize(4, 0);
+      const auto seed = std::uint64_t(std::int64_t(vars[in[0]].data[at[0][p]]));
+      vars[out].data[p] = double(drawn(seed, words) >> 8) / 16777216;
+    }
+    return out;
+  }
+
+  /// Philox 4x32-10, its first word.
+  static std::uint32_t drawn(std::uint64_t key, std::vector<std::uint32_t> c) {
+    auto low = std::uint32_t(key), high = std::uint32_t(key >> 32);
+    for (int round = 0; round < 10; ++round, low += 0x9E3779B9u, high += 0xBB67AE85u) {
+      const std::uint64_t first = 0xD2511F53ull * c[0], second = 0xCD9E8D57ull * c[2];
+      c = {std::uint32_t(second >> 32) ^ c[1] ^ low, std::uint32_t(second), std::uint32_t(first >> 32) ^ c[3] ^ high, std::uint32_t(first)};
+    }
+    return c[0];
+  }
+
   /// The value, and the derivative by each operand.
   static double apply(const Node &node, const std::vector<double> &x, std::vector<double> &d) {
     const double a = x[0], b = x.size() > 1 ? x[1] : 0;
@@ -252,11 +289,22 @@ private:
     case Op::neg: d[0] = -1; return -a;
     case Op::abs: d[0] = a < 0 ? -1 : a > 0; return std::fabs(a);
     case Op::exp: return d[0] = std::exp(a);
+    case Op::expm1: d[0] = std::exp(a); return std::expm1(a);
     case Op::exp2: y = std::exp2(a); d[0] = y * std::log(2.0); return y;
     case Op::log: d[0] = 1 / a; return std::log(a);
+    case Op::log2: d[0] = 1 / (a * std::log(2.0)); return std::log2(a);
+    case Op::log1p: d[0] = 1 / (1 + a); return std::log1p(a);
     case Op::tanh: y = std::tanh(a); d[0] = 1 - y * y; return y;
     case Op::sigmoid: y = 1 / (1 + std::exp(-a)); d[0] = y * (1 - y); return y;
     case Op::sqrt: y = std::sqrt(a); d[0] = 1 / (2 * y); return y;
+    case Op::rsqrt: y = 1 / std::sqrt(a); d[0] = -0.5 * y * y * y; return y;
+    case Op::sin: d[0] = std::cos(a); return std::sin(a);
+    case Op::cos: d[0] = -std::sin(a); return std::cos(a);
+    case Op::erf: d[0] = 2 / std::sqrt(std::acos(-1.0)) * std::exp(-a * a); return std::erf(a);
+    case Op::floor: return std::floor(a);
+    case Op::ceil: return std::ceil(a);
+    case Op::round: return std::round(a);
+    case Op::trunc: return std::trunc(a);
     case Op::cast: d[0] = isFloat(node.type) && isFloat(node.operands[0].type()); return isFloat(node.type) ? a : std::trunc(a);
     case Op::logicalNot: return a == 0;
     case Op::add: d[0] = d[1] = 1; return a + b;
@@ -265,6 +313,12 @@ private:
     case Op::div: d[0] = 1 / b, d[1] = -a / b / b; return a / b;
     case Op::floorDiv: return std::floor(a / b);
     case Op::mod: return a - b * std::floor(a / b);
+    case Op::pow: d[0] = b * std::pow(a, b - 1), d[1] = a > 0 ? std::pow(a, b) * std::log(a) : 0; return std::pow(a, b);
+    case Op::bitAnd: return double(std::int64_t(a) & std::int64_t(b));
+    case Op::bitOr: return double(std::int64_t(a) | std::int64_t(b));
+    case Op::bitXor: return double(std::int64_t(a) ^ std::int64_t(b));
+    case Op::shiftLeft: return double(std::int32_t(std::uint32_t(std::int32_t(a)) << int(b)));
+    case Op::shiftRight: return double(std::int64_t(a) >> int(b));
     case Op::min: d[0] = a <= b, d[1] = !(a <= b); return std::isnan(a) || a < b ? a : b;
     case Op::max: d[0] = a >= b, d[1] = !(a >= b); return std::isnan(a) || a > b ? a : b;
     case Op::lt: return a < b;

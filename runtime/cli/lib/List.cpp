@@ -3,6 +3,7 @@
 #include "Output.h"
 #include "tilewright/cuda/Gpu.h"
 #include "tilewright/dsl/Gallery.h"
+#include "tilewright/dsl/Gradient.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/Target.h"
 #include <fmt/format.h>
@@ -38,6 +39,17 @@ int listVariants(bool json) {
   return right;
 }
 
+/// `| alibi | dK, dQ, dV, dslopes | 3 | dtotal [b, h, q], … |`
+std::string gradientRow(const Variant &variant) {
+  const Gradient made = gradient(makeVariant(variant.name));
+  std::vector<std::string> gradients, between;
+  for (const auto &[input, tensor] : made.gradients)
+    gradients.push_back(tensor);
+  for (const Intermediate &each : made.intermediates)
+    between.push_back(fmt::format("{} {}", each.tensor.name(), name(each.tensor.type())));
+  return fmt::format("| {} | {} | {} | {} |\n", variant.name, fmt::join(gradients, ", "), made.backward.size(), fmt::join(between, ", "));
+}
+
 /// docs/gallery.md, which a test holds to this.
 int listAsMarkdown() {
   std::string page = "# The gallery\n\n"
@@ -52,6 +64,12 @@ int listAsMarkdown() {
     for (const Capture &capture : variant.captures)
       page += fmt::format("| `{}` | {} {} | {} |\n", capture.name, name(capture.type), shapeText(capture), capture.meaning);
   }
+  page += "\n## Gradients\n\n"
+          "What `gradient()` makes of each ([gradients.md](gradients.md)), for a loss that depends on O and, where it is stored, on lse: gradients of all that is read in float types, by so many backward programs. Kernels of them are built for\n"
+          "the CPU and for GPUs, but on GPUs not for gated, whose gate is one for each element of O, and qknorm, which GPUs do not take forward either.\n\n"
+          "| variant | gradients | programs | between them |\n| --- | --- | --- | --- |\n";
+  for (const Variant &variant : gallery())
+    page += gradientRow(variant);
   printText(page);
   return right;
 }

@@ -138,16 +138,4 @@ Given givenOf(const tilewright_arguments *arguments) {
   return {tensors, scalars};
 }
 
-Arguments argumentsOf(const tilewright_arguments *arguments) {
-  const Given given = givenOf(arguments);
-  Arguments out;
-  for (const GivenTensor &tensor : given.tensors)
-    if (!out.tensors.emplace(tensor.name, TensorView{tensor.data, tensor.type, {tensor.shape.begin(), tensor.shape.end()}, {tensor.strides.begin(), tensor.strides.end()}}).second)
-      throw ArgumentError(fmt::format("tensor '{}' is given twice", tensor.name));
-  for (const GivenScalar &scalar : given.scalars)
-    if (!out.scalars.emplace(scalar.name, scalar.value).second)
-      throw ArgumentError(fmt::format("scalar '{}' is given twice", scalar.name));
-  return out;
-}
-
 } // namespace tw::capi

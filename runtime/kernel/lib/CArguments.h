@@ -47,7 +47,5 @@ template <class T> void needPointer(const T *pointer, const char *what) {
 
 /// Of one call of a thread at a time, so that a launch allocates nothing.
 [[nodiscard]] Given givenOf(const tilewright_arguments *arguments);
-/// The same as C++ takes it.
-[[nodiscard]] Arguments argumentsOf(const tilewright_arguments *arguments);
 
 } // namespace tw::capi

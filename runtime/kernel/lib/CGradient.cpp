@@ -1,5 +1,6 @@
 // The C functions of the forward and backward kernels of one program.
 #include "CArguments.h"
+#include "GradientState.h"
 #include "tilewright/dsl/Gallery.h"
 #include "tilewright/kernel/GradientKernels.h"
 
@@ -22,9 +23,9 @@ using namespace tw::capi;
 
 namespace {
 
-const GradientKernels &kernelsOf(const tilewright_gradient *gradient) {
+const GradientKernels::State &kernelsOf(const tilewright_gradient *gradient) {
   needPointer(gradient, "gradient");
-  return gradient->kernels;
+  return stateOf(gradient->kernels);
 }
 
 /// Names joined by blanks or commas.
@@ -73,16 +74,16 @@ tilewright_status tilewright_build_gradient_of_program(const char *program, cons
 tilewright_status tilewright_gradient_workspace_bytes(const tilewright_gradient *gradient, const tilewright_arguments *arguments, size_t *bytes) {
   return guarded([&] {
     needPointer(bytes, "bytes");
-    *bytes = kernelsOf(gradient).workspaceBytes(argumentsOf(arguments));
+    *bytes = workspaceBytes(kernelsOf(gradient), givenOf(arguments));
   });
 }
 
 tilewright_status tilewright_forward(const tilewright_gradient *gradient, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes) {
-  return guarded([&] { kernelsOf(gradient).forward({stream}, argumentsOf(arguments), {workspace, workspace_bytes}); });
+  return guarded([&] { forward(kernelsOf(gradient), {stream}, givenOf(arguments), {workspace, workspace_bytes}); });
 }
 
 tilewright_status tilewright_backward(const tilewright_gradient *gradient, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes) {
-  return guarded([&] { kernelsOf(gradient).backward({stream}, argumentsOf(arguments), {workspace, workspace_bytes}); });
+  return guarded([&] { backward(kernelsOf(gradient), {stream}, givenOf(arguments), {workspace, workspace_bytes}); });
 }
 
 const char *tilewright_describe_gradient(const tilewright_gradient *gradient) { return gradient ? gradient->description.c_str() : ""; }

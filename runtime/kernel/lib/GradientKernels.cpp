@@ -1,5 +1,9 @@
 #include "tilewright/kernel/GradientKernels.h"
+#include "GradientState.h"
+#include "LayOut.h"
+#include "Listed.h"
 #include "tilewright/dsl/Roles.h"
+#include "tilewright/kernel/BetweenKernels.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
@@ -7,25 +11,162 @@
 namespace tw {
 namespace {
 
-constexpr std::size_t alignment = 256;
+using State = GradientKernels::State;
+
 /// An address that is no tensor's, where only sizes are asked for.
 constexpr std::uintptr_t nowhere = std::uintptr_t(1) << 62;
+constexpr std::size_t alignment = 256;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// What of the arguments a program mentions.
-Arguments argumentsOf(const Program &program, const Arguments &all) {
-  Arguments own;
-  for (const auto &tensor : tensorsOf(program))
-    if (auto found = all.tensors.find(tensor->name); found != all.tensors.end())
-      own.tensors.insert(*found);
-  for (const Tile &scalar : scalarsOf(program))
-    if (auto found = all.scalars.find(scalar.node().label); found != all.scalars.end())
-      own.scalars.insert(*found);
-  return own;
+/// A kernel walks a fold: where nothing owns the tiles that a gradient runs along, there is none.
+void refuseWithoutFold(const Gradient &made) {
+  for (const Program &program : made.backward)
+    if (foldsOf(program).empty())
+      throw std::invalid_argument(fmt::format("'{}' is no sum, and no kernel that is asked for has its tiles at hand; ask for the gradients of the tensors that dots multiply by GradientOptions::inputs too, or "
+                                              "use evaluateGradient()",
+                                              program.stores[0].tensor.name()));
 }
 
-/// The options for one of the programs: of the extents those of its own inner axes.
+State::Step stepOf(const Gradient &made, const Program &program, Kernel kernel) {
+  State::Step step{std::move(kernel), {}, {}};
+  for (const auto &tensor : tensorsOf(program)) {
+    const auto between = std::find_if(made.intermediates.begin(), made.intermediates.end(), [&](const Intermediate &each) { return each.tensor.name() == tensor->name; });
+    step.tensors.push_back({tensor->name, between == made.intermediates.end() ? std::nullopt : std::optional(std::size_t(between - made.intermediates.begin()))});
+  }
+  for (const Tile &scalar : scalarsOf(program))
+    step.scalars.push_back(scalar.node().label);
+  return step;
+}
+
+void sortOut(std::vector<std::string> &names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+/// What is given is known to a program, and given once.
+template <class Each> void checkNames(const State &state, const std::vector<std::string> &known, std::span<const Each> given, const char *what) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!std::binary_search(known.begin(), known.end(), given[i].name))
+      throw ArgumentError(fmt::format("{} '{}' is no {} of the gradient of program '{}', which has {}; leave it out", what, given[i].name, what, state.programs.forward.name,
+                                      known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+    for (std::size_t j = 0; j < i; ++j)
+      if (given[i].name == given[j].name)
+        throw ArgumentError(fmt::format("{} '{}' is given twice", what, given[i].name));
+  }
+}
+
+void checkNames(const State &state, const Given &given) {
+  checkNames(state, state.tensors, given.tensors, "tensor");
+  checkNames(state, state.scalars, given.scalars, "scalar");
+}
+
+/// What of a launch one kernel is given. One a thread, so that launches allocate nothing.
+struct OfStep {
+  Places places;
+  std::vector<GivenTensor> tensors;
+  std::vector<GivenScalar> scalars;
+
+  Given take(const State &state, const State::Step &step, const Given &given, std::byte *data) {
+    tensors.clear();
+    scalars.clear();
+    for (const State::Source &source : step.tensors)
+      if (source.between) {
+        const Places::Place &place = places.places[*source.between];
+        tensors.push_back({source.name, data + place.offset, state.programs.intermediates[*source.between].tensor.type(), place.shape, place.strides});
+      } else if (const GivenTensor *tensor = findTensor(given, source.name))
+        tensors.push_back(*tensor);
+    for (const std::string &name : step.scalars)
+      if (auto found = std::find_if(given.scalars.begin(), given.scalars.end(), [&](const GivenScalar &scalar) { return scalar.name == name; }); found != given.scalars.end())
+        scalars.push_back(*found);
+    return {tensors, scalars};
+  }
+};
+
+void run(const State &state, std::span<const State::Step> steps, Stream stream, const Given &given, Workspace workspace) {
+  thread_local OfStep own;
+  checkNames(state, given);
+  layOut(state.programs, given, own.places);
+  const std::size_t between = own.places.bytes;
+  if (workspace.bytes < between || (between && !workspace.data))
+    throw ArgumentError(fmt::format("the workspace has {} bytes, and {} lie between the kernels of '{}'; ask workspaceBytes() with the same arguments", workspace.data ? workspace.bytes : 0, between,
+                                    state.programs.forward.name));
+  auto *data = static_cast<std::byte *>(workspace.data);
+  for (const State::Step &step : steps)
+    launch(stateOf(step.kernel), stream, own.take(state, step, given, data), {data ? data + between : nullptr, workspace.bytes - between, false});
+}
+
+} // namespace
+
+std::size_t workspaceBytes(const State &state, const Given &given) {
+  checkNames(state, given);
+  OfStep own;
+  layOut(state.programs, given, own.places);
+  // Derivatives and gradients lie as their outputs and inputs do, wherever that will be.
+  std::uintptr_t elsewhere = nowhere + own.places.bytes;
+  std::vector<GivenTensor> all(given.tensors.begin(), given.tensors.end());
+  static constexpr std::int64_t one[] = {1};
+  auto stand = [&](const std::string &name, const std::string &as) {
+    if (findTensor({all, {}}, name))
+      return;
+    const GivenTensor *like = findTensor(given, as);
+    GivenTensor tensor = like ? GivenTensor{name, nullptr, like->type, like->shape, {}} : GivenTensor{name, nullptr, Type::f32, one, {}};
+    std::size_t bytes = std::size_t(tw::bytes(tensor.type));
+    for (std::int64_t length : tensor.shape)
+      bytes *= std::size_t(std::max<std::int64_t>(length, 1));
+    tensor.data = reinterpret_cast<void *>(elsewhere);
+    elsewhere += aligned(bytes);
+    all.push_back(tensor);
+  };
+  for (const auto &[output, name] : state.programs.upstream)
+    stand(name, output);
+  for (const auto &[input, name] : state.programs.gradients)
+    stand(name, input);
+  std::size_t most = 0;
+  auto count = [&](const State::Step &step) {
+    most = std::max(most, workspaceBytes(stateOf(step.kernel), own.take(state, step, {all, given.scalars}, reinterpret_cast<std::byte *>(nowhere))));
+  };
+  count(state.forward);
+  for (const State::Step &step : state.backward)
+    count(step);
+  return own.places.bytes + most;
+}
+
+void forward(const State &state, Stream stream, const Given &given, Workspace workspace) { run(state, {&state.forward, 1}, stream, given, workspace); }
+void backward(const State &state, Stream stream, const Given &given, Workspace workspace) { run(state, state.backward, stream, given, workspace); }
+
+GradientKernels::GradientKernels(Gradient programs, Kernel forward, std::vector<Kernel> backward) {
+  State::Step first = stepOf(programs, programs.forward, std::move(forward));
+  auto made = std::make_shared<State>(State{std::move(programs), std::move(first), {}, {}, {}});
+  for (std::size_t i = 0; i < backward.size(); ++i)
+    made->backward.push_back(stepOf(made->programs, made->programs.backward[i], std::move(backward[i])));
+  auto tell = [&](const State::Step &step) {
+    for (const State::Source &source : step.tensors)
+      if (!source.between)
+        made->tensors.push_back(source.name);
+    made->scalars.insert(made->scalars.end(), step.scalars.begin(), step.scalars.end());
+  };
+  tell(made->forward);
+  for (const State::Step &step : made->backward)
+    tell(step);
+  sortOut(made->tensors);
+  sortOut(made->scalars);
+  state = std::move(made);
+}
+
+const Gradient &GradientKernels::programs() const { return state->programs; }
+
+std::vector<Kernel> GradientKernels::kernels() const {
+  std::vector<Kernel> all{state->forward.kernel};
+  for (const State::Step &step : state->backward)
+    all.push_back(step.kernel);
+  return all;
+}
+
+std::size_t GradientKernels::workspaceBytes(const Arguments &arguments) const { return tw::workspaceBytes(*state, Listed(arguments)); }
+void GradientKernels::forward(Stream stream, const Arguments &arguments, Workspace workspace) const { tw::forward(*state, stream, Listed(arguments), workspace); }
+void GradientKernels::backward(Stream stream, const Arguments &arguments, Workspace workspace) const { tw::backward(*state, stream, Listed(arguments), workspace); }
+
 BuildOptions optionsFor(const Program &program, BuildOptions options) {
   const Roles roles = rolesOf(program, options.schedule ? options.schedule->block : std::string());
   std::erase_if(options.extents, [&](const auto &extent) {
@@ -34,102 +175,9 @@ BuildOptions optionsFor(const Program &program, BuildOptions options) {
   return options;
 }
 
-/// A gradient along both tile axes is no sum over one of them, which is what kernels are made of.
-void refuseDense(const Gradient &made) {
-  const Roles roles = rolesOf(made.forward);
-  for (const Program &program : made.backward)
-    for (const Store &store : program.stores)
-      if (contains(store.index, roles.block()) && contains(store.index, roles.fold->axis))
-        throw std::invalid_argument(fmt::format("'{}' runs along both '{}' and '{}', and no kernel makes such a gradient so far; ask for those of other inputs by GradientOptions::inputs, or use evaluateGradient()",
-                                                store.tensor.name(), roles.block().name(), roles.fold->axis.name()));
-}
-
-} // namespace
-
-GradientKernels::GradientKernels(Gradient programs, Kernel forward, std::vector<Kernel> backward) : made(std::move(programs)), first(std::move(forward)), rest(std::move(backward)) {}
-
-std::vector<Kernel> GradientKernels::kernels() const {
-  std::vector<Kernel> all{first};
-  all.insert(all.end(), rest.begin(), rest.end());
-  return all;
-}
-
-std::map<std::string, GradientKernels::Place> GradientKernels::places(const Arguments &arguments, std::size_t &end) const {
-  std::map<std::string, Place> found;
-  end = 0;
-  for (const Intermediate &between : made.intermediates) {
-    Place place{end, {}};
-    std::size_t bytes = std::size_t(tw::bytes(between.tensor.type()));
-    for (const Intermediate::Length &length : between.shape) {
-      auto tensor = arguments.tensors.find(length.tensor);
-      if (tensor == arguments.tensors.end())
-        throw ArgumentError(fmt::format("tensor '{}' of program '{}' is missing; give it, with its shape, in Arguments::tensors", length.tensor, made.forward.name));
-      if (length.dimension >= tensor->second.shape.size() || tensor->second.shape[length.dimension] < 0)
-        throw ArgumentError(fmt::format("tensor '{}' of program '{}' has {} dimensions, and needs a length of 0 or more along dimension {}", length.tensor, made.forward.name,
-                                        tensor->second.shape.size(), length.dimension));
-      place.shape.push_back(tensor->second.shape[length.dimension]);
-      if (__builtin_mul_overflow(bytes, std::size_t(place.shape.back()), &bytes))
-        throw ArgumentError(fmt::format("what lies between the kernels of '{}' has more than 2^64 bytes", made.forward.name));
-    }
-    end += aligned(bytes);
-    found[between.tensor.name()] = std::move(place);
-  }
-  return found;
-}
-
-std::size_t GradientKernels::workspaceBytes(const Arguments &arguments) const {
-  std::size_t between = 0, own = 0;
-  Arguments all = arguments;
-  for (auto &[name, place] : places(arguments, between)) {
-    const auto found = std::find_if(made.intermediates.begin(), made.intermediates.end(), [&, tensor = &name](const Intermediate &i) { return i.tensor.name() == *tensor; });
-    all.tensors[name] = {reinterpret_cast<void *>(nowhere + place.offset), found->tensor.type(), place.shape, {}};
-  }
-  // Derivatives and gradients lie as their outputs and inputs do, wherever that will be.
-  std::uintptr_t elsewhere = nowhere + aligned(between);
-  auto stand = [&](const std::string &name, const std::string &as) {
-    auto like = all.tensors.find(as);
-    if (all.tensors.count(name))
-      return;
-    TensorView view = like == all.tensors.end() ? TensorView{nullptr, Type::f32, {1}, {}} : TensorView{nullptr, like->second.type, like->second.shape, {}};
-    std::size_t bytes = std::size_t(tw::bytes(view.type));
-    for (std::int64_t length : view.shape)
-      bytes *= std::size_t(std::max<std::int64_t>(length, 1));
-    view.data = reinterpret_cast<void *>(elsewhere);
-    elsewhere += aligned(bytes);
-    all.tensors[name] = std::move(view);
-  };
-  for (const auto &[output, name] : made.upstream)
-    stand(name, output);
-  for (const auto &[input, name] : made.gradients)
-    stand(name, input);
-  own = first.workspaceBytes(argumentsOf(made.forward, all));
-  for (std::size_t i = 0; i < rest.size(); ++i)
-    own = std::max(own, rest[i].workspaceBytes(argumentsOf(made.backward[i], all)));
-  return aligned(between) + own;
-}
-
-void GradientKernels::run(const Kernel &kernel, const Program &program, Stream stream, const Arguments &arguments, Workspace workspace) const {
-  std::size_t between = 0;
-  Arguments all = arguments;
-  for (auto &[name, place] : places(arguments, between)) {
-    const auto found = std::find_if(made.intermediates.begin(), made.intermediates.end(), [&, tensor = &name](const Intermediate &i) { return i.tensor.name() == *tensor; });
-    all.tensors[name] = {static_cast<std::byte *>(workspace.data) + place.offset, found->tensor.type(), place.shape, {}};
-  }
-  if (workspace.bytes < between || (between && !workspace.data))
-    throw ArgumentError(fmt::format("the workspace has {} bytes, and {} lie between the kernels of '{}'; ask workspaceBytes() with the same arguments", workspace.bytes, between, made.forward.name));
-  kernel.launch(stream, argumentsOf(program, all), {static_cast<std::byte *>(workspace.data) + between, workspace.bytes - between, false});
-}
-
-void GradientKernels::forward(Stream stream, const Arguments &arguments, Workspace workspace) const { run(first, made.forward, stream, arguments, workspace); }
-
-void GradientKernels::backward(Stream stream, const Arguments &arguments, Workspace workspace) const {
-  for (std::size_t i = 0; i < rest.size(); ++i)
-    run(rest[i], made.backward[i], stream, arguments, workspace);
-}
-
 GradientKernels buildGradient(const Program &program, const BuildOptions &options, const GradientOptions &wanted) {
   Gradient programs = gradient(program, wanted);
-  refuseDense(programs);
+  refuseWithoutFold(programs);
   Kernel forward = build(programs.forward, optionsFor(programs.forward, options));
   BuildOptions others = options;
   others.schedule.reset();

@@ -1,6 +1,7 @@
 // From arguments to a launch, checked before anything runs.
 #include "Accepted.h"
 #include "LaunchHost.h"
+#include "Listed.h"
 #include "State.h"
 #include <cstdlib>
 #include <fmt/format.h>
@@ -28,26 +29,6 @@ void checkWorkspace(const Kernel::State &state, const Checked &checked, Workspac
 struct Release {
   void operator()(void *memory) const { std::free(memory); }
 };
-
-/// The arguments of C++, listed; of one launch at a time, so that a launch allocates nothing.
-class Listed {
-public:
-  explicit Listed(const Arguments &arguments) {
-    tensors.clear();
-    scalars.clear();
-    for (const auto &[name, view] : arguments.tensors)
-      tensors.push_back({name, view.data, view.type, view.shape, view.strides});
-    for (const auto &[name, value] : arguments.scalars)
-      scalars.push_back({name, value});
-  }
-  operator Given() const { return {tensors, scalars}; }
-
-private:
-  static thread_local std::vector<GivenTensor> tensors;
-  static thread_local std::vector<GivenScalar> scalars;
-};
-thread_local std::vector<GivenTensor> Listed::tensors;
-thread_local std::vector<GivenScalar> Listed::scalars;
 
 } // namespace
 

@@ -84,6 +84,41 @@ TEST_CASE("edge row 66: the gradient of a bf16 bias is bf16, summed in f32") {
   CHECK(found);
 }
 
+TEST_CASE("a tensor that is read in two ways gets its gradient from two programs, which add up") {
+  SECTION("queries and keys are one") {
+    Axis t("t"), v("v"), d("d");
+    Tensor X("X", Type::f32, 2), R("R", Type::f32, 1);
+    auto [r] = fold(v, std::tuple{full(0, {t})}, [&](Tile r) { return std::tuple{r + sum(dot(X(t, d), X(v, d), over(d)), over(v))}; });
+    Evaluation in;
+    in.tensors["X"] = randomArray({9, 5}, 1);
+    in.foldTile = 4;
+    const Gradients result = checkGradients({"gram", {store(R, {t}, r)}}, in, {"X"});
+    REQUIRE(result.made.intermediates.size() == 1);
+    CHECK(result.made.intermediates[0].tensor.name() == "dX_part");
+  }
+  SECTION("a matrix and its diagonal are one") {
+    Axis t("t"), v("v"), d("d");
+    Tensor X("X", Type::f32, 2), W("W", Type::f32, 2), R("R", Type::f32, 1);
+    auto [r] = fold(v, std::tuple{full(0, {t})}, [&](Tile r) { return std::tuple{r + sum(dot(X(t, d), W(v, d), over(d)) * X(t, t), over(v))}; });
+    Evaluation in;
+    in.tensors = {{"X", randomArray({5, 5}, 1)}, {"W", randomArray({7, 5}, 2)}};
+    checkGradients({"diagonal", {store(R, {t}, r)}}, in, {"X", "W"});
+  }
+  SECTION("gates of queries and of keys are one") {
+    Tensor gates("gates", Type::f32, 3);
+    Evaluation in = attentionInputs({2, 4, 2, 9, 9, 8, 8});
+    in.tensors["gates"] = randomArray({2, 4, 9}, 5);
+    checkGradients(attentionWith([=](Tile s, const At &at) { return s + gates(at.batch, at.head, at.query) - gates(at.batch, at.head, at.key); }).program(), in, {"Q", "K", "V", "gates"});
+  }
+  SECTION("a scalar of rows and of scores is one") {
+    Attention attention = attentionWith([](Tile s, const At &) { return s * scalar("p"); });
+    attention.output([](Tile o, const AtOutput &) { return o * scalar("p"); });
+    Evaluation in = attentionInputs(lengths);
+    in.scalars = {{"p", 0.7}};
+    checkGradients(attention.program(), in, {"Q", "K", "V", "p"});
+  }
+}
+
 TEST_CASE("integer captures, conditions and lengths have no gradient") {
   Tensor ids("ids", Type::i32, 1);
   Attention attention = attentionWith([](Tile s, const At &) { return s; });

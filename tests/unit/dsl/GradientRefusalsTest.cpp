@@ -32,9 +32,9 @@ TEST_CASE("names that a program has not are refused") {
   REFUSED("gradient() is asked for the output 'P', which program 'plain' has not as a float; did you mean 'O'?; it has O, lse", gradient(makeVariant("plain"), {.outputs = {"P"}, .inputs = {}}));
 }
 
-TEST_CASE("a tensor that is read in two ways is refused") {
-  Axis t("t"), v("v"), d("d");
-  Tensor X("X", Type::f32, 2), R("R", Type::f32, 1);
-  auto [r] = fold(v, std::tuple{full(0, {t})}, [&](Tile r) { return std::tuple{r + sum(dot(X(t, d), X(v, d), over(d)), over(v))}; });
-  REFUSED("'X' is read in two places whose gradients come from different programs; read it in one, or give it under two names", gradient({"gram", {store(R, {t}, r)}}));
+TEST_CASE("a tensor that one program reads in two ways is refused") {
+  Axis a("a"), b("b"), t("t"), v("v");
+  Tensor X("X", Type::f32, 2), S("S", Type::f32, 2), R("R", Type::f32, 3);
+  auto [r] = fold(v, std::tuple{full(0, {a, b, t})}, [&](Tile r) { return std::tuple{r + sum(X(t, v) * S(a, b) * S(b, a), over(v))}; });
+  REFUSED("'S' is read in two ways whose gradients one program makes along different axes; read it in one, or give it under two names", gradient({"twice", {store(R, {a, b, t}, r)}}));
 }

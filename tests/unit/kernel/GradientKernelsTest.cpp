@@ -1,111 +1,24 @@
 // Gradients by kernels for the CPU, against a tape in float64.
-#include "Launched.h"
-#include "support/Compare.h"
-#include "support/Tape.h"
+#include "GradientRun.h"
 #include "support/Thrown.h"
-#include "tilewright/kernel/GradientKernels.h"
+#include "tilewright/kernel/BetweenKernels.h"
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <new>
+
+/// Allocations of this thread.
+static thread_local std::uint64_t allocated = 0;
+void *operator new(std::size_t bytes) {
+  ++allocated;
+  if (void *memory = std::malloc(bytes ? bytes : 1))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
 using namespace tw;
 using namespace tw::tests;
-
-namespace {
-
-/// Memory for a program and its gradients; what kernels write starts as NaN.
-struct GradientRun {
-  GradientRun(const Program &program, const Evaluation &inputs, const BuildOptions &options, const GradientOptions &wanted = {}) : kernels(buildGradient(program, options, wanted)), in(inputs) {
-    const Gradient &made = kernels.programs();
-    std::erase_if(in.tensors, [&](const auto &tensor) { return !mentions(program, tensor.first); });
-    Tape tape(program, in);
-    const auto outputs = tape.forward();
-    std::map<std::string, Array> upstream;
-    unsigned seed = 100;
-    for (const Store &store : program.stores)
-      reserve(store.tensor.name(), store.tensor.type(), outputs.at(store.tensor.name()).shape);
-    for (const auto &[output, name] : made.upstream) {
-      const Type type = arguments.tensors.at(output).type;
-      upstream[output] = randomArray(outputs.at(output).shape, ++seed, type);
-      reserve(name, type, upstream[output].shape, &upstream[output]);
-    }
-    expected = tape.backward(upstream);
-    for (const auto &tensor : tensorsOf(program))
-      if (auto given = in.tensors.find(tensor->name); given != in.tensors.end())
-        reserve(tensor->name, tensor->type, given->second.shape, &given->second);
-    arguments.scalars = in.scalars;
-    for (const Program &each : made.backward)
-      for (const Store &store : each.stores)
-        for (const auto &[input, name] : made.gradients)
-          if (name == store.tensor.name())
-            reserve(name, store.tensor.type(), in.tensors.count(input) ? in.tensors.at(input).shape : std::vector<std::int64_t>{1});
-    workspace.assign(kernels.workspaceBytes(arguments) + 64, std::byte(0xff));
-  }
-
-  static bool mentions(const Program &program, const std::string &name) {
-    for (const auto &tensor : tensorsOf(program))
-      if (tensor->name == name)
-        return true;
-    return false;
-  }
-
-  void run() {
-    void *start = workspace.data();
-    std::size_t room = workspace.size();
-    start = std::align(64, room - 64, start, room);
-    kernels.forward(hostStream, arguments, {start, room});
-    kernels.backward(hostStream, arguments, {start, room});
-  }
-
-  [[nodiscard]] Array of(const std::string &input) const { return read(kernels.programs().gradients.at(input)); }
-
-  [[nodiscard]] Array read(const std::string &name) const {
-    const TensorView &view = arguments.tensors.at(name);
-    std::size_t count = 1;
-    for (std::int64_t n : view.shape)
-      count *= std::size_t(n);
-    return {view.shape, getElements(view.type, view.data, count)};
-  }
-
-  GradientKernels kernels;
-  Evaluation in;
-  Arguments arguments;
-  std::map<std::string, Array> expected;   // by input
-
-private:
-  void reserve(const std::string &name, Type type, const std::vector<std::int64_t> &shape, const Array *values = nullptr) {
-    std::size_t count = 1;
-    for (std::int64_t n : shape)
-      count *= std::size_t(n);
-    auto &bytes = memory[name] = std::vector<std::byte>(count * std::size_t(tw::bytes(type)) + 1, std::byte(0xff));
-    if (values)
-      putElements(values->data, type, bytes.data());
-    arguments.tensors[name] = {bytes.data(), type, shape, {}};
-  }
-  std::map<std::string, std::vector<std::byte>> memory;
-  std::vector<std::byte> workspace;
-};
-
-/// Every gradient is within what rounding of the type explains, relative to the largest element.
-void check(GradientRun &run, Type type) {
-  run.run();
-  for (const auto &[input, name] : run.kernels.programs().gradients) {
-    const Array &want = run.expected.at(input);
-    double largest = 0;
-    for (double x : want.data)
-      largest = std::max(largest, std::abs(x));
-    const double u = unitRoundoff(type), sums = unitRoundoff(type == Type::f64 ? Type::f64 : Type::f32);
-    const Comparison c = compare(run.of(input), want, {largest * (2 * u + 64 * sums) + 1e-30, u});
-    INFO(name << ": " << c.summary);
-    CHECK(c.ok);
-  }
-}
-
-Evaluation inputsFor(const Lengths &n, Type type) {
-  Evaluation in = randomInputs(n, type);
-  in.tensors["slopes"] = randomArray({n.h}, 9, type == Type::f64 ? Type::f64 : Type::f32, 0.1);
-  return in;
-}
-
-} // namespace
 
 TEST_CASE("kernels for the CPU compute the gradients of every variant, in every type") {
   const auto [type, variant] = GENERATE(table<Type, std::string>({{Type::f32, "plain"}, {Type::bf16, "causal"}, {Type::f32, "softcap(2)+alibi+window(20,3)"}, {Type::f16, "softcap(2)+alibi+causal"}, {Type::f64, "causal"}}));
@@ -226,26 +139,101 @@ TEST_CASE("edge rows 40, 53: the workspace is linear in the lengths, and counted
   CHECK(bytesOf({15000, 16, 16, 128, 128, 128, 128}) >= std::size_t(15000) * 16 * 128 * 4 * 2);
 }
 
+TEST_CASE("a repeated launch allocates no more than its kernels do, launched one by one") {
+  const Lengths n{1, 2, 1, 9, 11, 8, 8};
+  GradientRun run(makeVariant("alibi", {.type = Type::f32}), inputsFor(n, Type::f32), headDims(n));
+  run.run();
+  const Gradient &made = run.kernels.programs();
+  std::vector<std::byte> memory(run.kernels.workspaceBytes(run.arguments) + 256);
+  const Workspace workspace{reinterpret_cast<void *>((reinterpret_cast<std::uintptr_t>(memory.data()) + 255) / 256 * 256), memory.size() - 256};
+  Arguments all = run.arguments;
+  const BetweenKernels between = layOut(made, all, workspace.data);
+  all.tensors.insert(between.tensors.begin(), between.tensors.end());
+  const Workspace own{static_cast<std::byte *>(workspace.data) + between.bytes, workspace.bytes - between.bytes};
+  std::vector<std::pair<Kernel, Arguments>> steps;
+  const std::vector<Kernel> kernels = run.kernels.kernels();
+  for (std::size_t i = 0; i < made.backward.size(); ++i) {
+    steps.push_back({kernels[i + 1], {}});
+    for (const auto &tensor : tensorsOf(made.backward[i]))
+      steps.back().second.tensors[tensor->name] = all.tensors.at(tensor->name);
+  }
+  auto oneByOne = [&] {
+    for (const auto &[kernel, arguments] : steps)
+      kernel.launch(hostStream, arguments, own);
+  };
+  auto together = [&] { run.kernels.backward(hostStream, run.arguments, workspace); };
+  run.kernels.forward(hostStream, run.arguments, workspace);
+  auto allocations = [](auto launch) {
+    launch();   // what is kept from launch to launch is there now
+    const std::uint64_t before = allocated;
+    launch();
+    return allocated - before;
+  };
+  CHECK(allocations(together) <= allocations(oneByOne));
+}
+
+TEST_CASE("rows between kernels begin at multiples of 16 bytes, whatever the lengths") {
+  const Lengths n{2, 2, 1, 7, 11, 8, 8};
+  GradientRun run(makeVariant("causal", {.type = Type::f32}), inputsFor(n, Type::f32), headDims(n));
+  const BetweenKernels between = layOut(run.kernels.programs(), run.arguments, nullptr);
+  REQUIRE(between.tensors.size() == 2);
+  for (const auto &[name, view] : between.tensors) {
+    CHECK(view.shape == std::vector<std::int64_t>{2, 2, 7});
+    CHECK(view.strides == std::vector<std::int64_t>{16, 8, 1});
+    CHECK(reinterpret_cast<std::uintptr_t>(view.data) % 256 == 0);
+  }
+  CHECK(between.bytes == 2 * 256);
+}
+
 TEST_CASE("arguments of a gradient are checked") {
   const Lengths n{1, 2, 1, 9, 11, 8, 8};
   GradientRun run(makeVariant("causal", {.type = Type::f32}), inputsFor(n, Type::f32), headDims(n));
   Arguments missing = run.arguments;
   missing.tensors.erase("Q");
   CHECK(messageOf<ArgumentError>([&] { (void)run.kernels.workspaceBytes(missing); }) == "tensor 'Q' of program 'causal' is missing; give it, with its shape, in Arguments::tensors");
+  Arguments more = run.arguments;
+  more.tensors["dslope"] = more.tensors.at("dQ");
+  CHECK(messageOf<ArgumentError>([&] { run.kernels.forward(hostStream, more, {}); }) ==
+        "tensor 'dslope' is no tensor of the gradient of program 'causal', which has K, O, Q, V, dK, dO, dQ, dV, dlse, lse; leave it out");
+  more = run.arguments;
+  more.scalars["p"] = 1;
+  CHECK(messageOf<ArgumentError>([&] { run.kernels.backward(hostStream, more, {}); }) == "scalar 'p' is no scalar of the gradient of program 'causal', which has none; leave it out");
+  Arguments huge = run.arguments;
+  huge.tensors.at("Q").shape = {std::int64_t(1) << 30, std::int64_t(1) << 30, 9, 8};
+  CHECK(messageOf<ArgumentError>([&] { run.kernels.backward(hostStream, huge, {}); }) == "what lies between the kernels of 'causal' has more than 2^63 bytes; launch it on parts");
   std::vector<std::byte> little(64);
   CHECK_THAT(messageOf<ArgumentError>([&] { run.kernels.backward(hostStream, run.arguments, {little.data(), 8}); }),
              Catch::Contains("the workspace has 8 bytes, and ") && Catch::Contains(" lie between the kernels of 'causal'; ask workspaceBytes() with the same arguments"));
 }
 
-TEST_CASE("a gradient along queries and keys is refused, and the others are made without it") {
-  Tensor bias("bias", Type::f32, 3);
-  Attention attention("biased", Tensor("Q", Type::f32, 4), Tensor("K", Type::f32, 4), Tensor("V", Type::f32, 4), Tensor("O", Type::f32, 4));
-  attention.score([=](Tile s, const At &at) { return s + bias(at.head, at.query, at.key); });
+TEST_CASE("edge row 67: kernels make the gradient of a bias along queries and keys, whatever it lacks or reads by") {
+  const Lengths n{2, 4, 2, 19, 23, 8, 16};
+  auto biased = [&](std::vector<std::int64_t> shape, ScoreFunction step) {
+    Attention attention("biased", Tensor("Q", Type::f32, 4), Tensor("K", Type::f32, 4), Tensor("V", Type::f32, 4), Tensor("O", Type::f32, 4));
+    attention.score(std::move(step)).score(softcap(5)).mask(causal());
+    Evaluation in = inputsFor(n, Type::f32);
+    in.tensors["bias"] = randomArray(std::move(shape), 5, Type::f32);
+    GradientRun run(attention.program(), in, headDims(n));
+    CHECK(run.kernels.programs().gradients.size() == 4);
+    check(run, Type::f32);
+  };
+  const Tensor all("bias", Type::f32, 4), heads("bias", Type::f32, 3), pairs("bias", Type::f32, 2);
+  SECTION("over all") { biased({2, 4, 19, 23}, [=](Tile s, const At &at) { return s + all(at.batch, at.head, at.query, at.key); }); }
+  SECTION("over one batch and one head") { biased({1, 1, 19, 23}, [=](Tile s, const At &at) { return s + all(0, 0, at.query, at.key); }); }
+  SECTION("over heads") { biased({4, 19, 23}, [=](Tile s, const At &at) { return s + heads(at.head, at.query, at.key); }); }
+  SECTION("over heads of keys") { biased({2, 19, 23}, [=](Tile s, const At &at) { return s + heads(at.head / 2, at.query, at.key); }); }
+  SECTION("over neither, as a factor") { biased({19, 23}, [=](Tile s, const At &at) { return s * pairs(at.query, at.key); }); }
+}
+
+TEST_CASE("a gradient of rows' tiles needs a program that owns them") {
   const Lengths n{1, 2, 1, 9, 11, 8, 8};
-  CHECK(messageOf<std::invalid_argument>([&] { (void)buildGradient(attention.program(), headDims(n)); }) ==
-        "'dbias' runs along both 'q' and 'k', and no kernel makes such a gradient so far; ask for those of other inputs by GradientOptions::inputs, or use evaluateGradient()");
+  const Program program = makeVariant("gated", {.type = Type::f32});
+  CHECK(messageOf<std::invalid_argument>([&] { (void)buildGradient(program, headDims(n), {.outputs = {"O"}, .inputs = {"gates"}}); }) ==
+        "'dgates' is no sum, and no kernel that is asked for has its tiles at hand; ask for the gradients of the tensors that dots multiply by GradientOptions::inputs too, or use evaluateGradient()");
   Evaluation in = inputsFor(n, Type::f32);
-  in.tensors["bias"] = randomArray({2, 9, 11}, 5, Type::f32);
-  GradientRun run(attention.program(), in, headDims(n), {.outputs = {}, .inputs = {"Q", "K", "V"}});
-  check(run, Type::f32);
+  in.tensors["gates"] = randomArray({1, 2, 9, 8}, 5, Type::f32);
+  for (const std::vector<std::string> &inputs : {std::vector<std::string>{"gates", "Q"}, {"V"}, {"K", "V"}, {}}) {
+    GradientRun run(program, in, headDims(n), {.outputs = {"O"}, .inputs = inputs});
+    check(run, Type::f32);
+  }
 }

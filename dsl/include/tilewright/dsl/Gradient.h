@@ -15,7 +15,7 @@ struct GradientOptions {
 
 /// A tensor that one program writes and later ones read; the caller makes it, and what it holds before means nothing.
 struct Intermediate {
-  /// A length is that of a dimension of a tensor that the caller knows.
+  /// A length is that of a dimension of a tensor that the caller knows, or 1 where none is named.
   struct Length {
     std::string tensor;
     unsigned dimension = 0;

@@ -11,29 +11,23 @@ namespace tw {
 class GradientKernels {
 public:
   GradientKernels(Gradient programs, Kernel forward, std::vector<Kernel> backward);
-  [[nodiscard]] const Gradient &programs() const { return made; }
+  [[nodiscard]] const Gradient &programs() const;
   /// Kernels in the order in which they run: the first is the forward one.
   [[nodiscard]] std::vector<Kernel> kernels() const;
 
   /// Bytes of workspace for these arguments: what lies between kernels, linear in each length, and the most that one of them needs for
   /// itself. Derivatives and gradients need not be among the arguments yet.
   [[nodiscard]] std::size_t workspaceBytes(const Arguments &arguments) const;
-  /// Runs the program. The workspace must stay as it is until backward() has been launched with it.
+  /// Runs the program, as Kernel::launch does. The workspace must stay as it is until backward() has run with it.
   void forward(Stream stream, const Arguments &arguments, Workspace workspace) const;
-  /// Computes the gradients, after forward() with the same tensors, on the same stream.
+  /// Computes the gradients, after forward() with the same tensors, on the same stream: kernel after kernel, queued on a GPU.
   void backward(Stream stream, const Arguments &arguments, Workspace workspace) const;
 
-private:
-  struct Place {
-    std::size_t offset = 0;
-    std::vector<std::int64_t> shape;
-  };
-  [[nodiscard]] std::map<std::string, Place> places(const Arguments &arguments, std::size_t &end) const;
-  void run(const Kernel &kernel, const Program &program, Stream stream, const Arguments &arguments, Workspace workspace) const;
+  struct State;
 
-  Gradient made;
-  Kernel first;
-  std::vector<Kernel> rest;
+private:
+  friend const State &stateOf(const GradientKernels &kernels) { return *kernels.state; }
+  std::shared_ptr<const State> state;
 };
 
 /// Differentiates the program and builds every kernel. `options.extents` names the inner axes of the program itself; a schedule there
