@@ -109,8 +109,6 @@ void checkTogether(const RunOptions &options) {
   goesWith(options.patience.has_value(), "--patience", {"simulator"});
   checkChoice("--pass", options.pass, {"forward", "backward"});
   if (options.pass == "backward") {
-    if (options.on != "cpu" && options.on != "evaluate")
-      throw std::invalid_argument(fmt::format("--pass backward runs with --on cpu or evaluate so far, not with --on {}", options.on));
     for (auto [option, isGiven] : {std::pair("--schedule", !options.schedule.empty()), std::pair("--out", !options.out.empty()), std::pair("--lse", !options.lse.empty())})
       if (isGiven)
         throw std::invalid_argument(fmt::format("{} goes with --pass forward, not with --pass backward; leave it out", option));

@@ -67,11 +67,19 @@ struct Report {
 /// In float64, in tiles of 64 keys: with --check beside the oracle, which takes all keys at once.
 [[nodiscard]] Report runByEvaluate(const Problem &problem);
 
+// ---- what runs on a GPU share
+/// The name of the target to build for: the one asked for, if GPU 0 runs its code, or the one that GPU 0 is.
+[[nodiscard]] std::string targetOnGpu(const std::string &asked);
+/// How many launches are timed together, of which one takes `seconds`.
+[[nodiscard]] int launchesTogether(double seconds);
+
 /// The gradients of O by all tensors of float type: runs, times, checks and prints. Returns the exit status.
 [[nodiscard]] int runBackward(const Problem &problem, const RunOptions &options);
 
 [[nodiscard]] Json toJson(const Comparison &comparison);
 [[nodiscard]] std::string toText(const Comparison &comparison);
+[[nodiscard]] Json toJson(const SimulatedSetting &setting);
+[[nodiscard]] std::string toText(const SimulatedSetting &setting);
 [[nodiscard]] Json toJson(const Problem &problem, const Report &report, const Verdict &verdict, const RunOptions &options);
 [[nodiscard]] std::string toText(const Problem &problem, const Report &report, const Verdict &verdict, const RunOptions &options);
 

@@ -14,23 +14,6 @@ namespace tw::cli {
 namespace {
 
 constexpr int ordinal = 0;
-constexpr double batchSeconds = 0.02;   // enough that queueing and waiting, some 10 us together, do not count
-constexpr int mostLaunches = 2000;      // of a batch
-
-/// The name of the target to build for: the one asked for, if GPU 0 runs its code, or the one that GPU 0 is.
-std::string targetFor(const std::string &asked) {
-  if (!cuda::driverAbsence().empty())
-    throw RuntimeError(fmt::format("--on gpu: {}; --on simulator runs the same kernel without a GPU, --on cpu one for the CPU", cuda::driverAbsence()));
-  const std::string found = asked.empty() ? gpuTarget(ordinal) : asked;
-  const Target &target = findTarget(found);
-  const cuda::Gpu &gpu = cuda::gpus().at(ordinal);
-  if (target.isHost())
-    throw std::invalid_argument("--on gpu --target host: that is this machine's CPU; leave --target out, or take --on cpu");
-  if (!cuda::runs(gpu, target.arch))
-    throw std::invalid_argument(fmt::format("--on gpu --target {}: GPU {} is an {} of compute capability {}.{}, which does not run {} code; leave --target out, or take --on simulator", target.name,
-                                            ordinal, gpu.name, gpu.major, gpu.minor, target.arch));
-  return target.name;
-}
 
 /// The tensors of a problem on the GPU.
 class OnGpu {
@@ -58,8 +41,28 @@ private:
 
 } // namespace
 
+std::string targetOnGpu(const std::string &asked) {
+  if (!cuda::driverAbsence().empty())
+    throw RuntimeError(fmt::format("--on gpu: {}; --on simulator runs the same kernel without a GPU, --on cpu one for the CPU", cuda::driverAbsence()));
+  const std::string found = asked.empty() ? gpuTarget(ordinal) : asked;
+  const Target &target = findTarget(found);
+  const cuda::Gpu &gpu = cuda::gpus().at(ordinal);
+  if (target.isHost())
+    throw std::invalid_argument("--on gpu --target host: that is this machine's CPU; leave --target out, or take --on cpu");
+  if (!cuda::runs(gpu, target.arch))
+    throw std::invalid_argument(fmt::format("--on gpu --target {}: GPU {} is an {} of compute capability {}.{}, which does not run {} code; leave --target out, or take --on simulator", target.name,
+                                            ordinal, gpu.name, gpu.major, gpu.minor, target.arch));
+  return target.name;
+}
+
+/// So many that queueing and waiting, some 10 us together, do not count.
+int launchesTogether(double seconds) {
+  constexpr double batchSeconds = 0.02;
+  return static_cast<int>(std::clamp(std::ceil(batchSeconds / std::max(seconds, 1e-6)), 1.0, 2000.0));
+}
+
 Report runOnGpu(const Problem &problem, const RunOptions &options) {
-  const std::string target = targetFor(options.target);
+  const std::string target = targetOnGpu(options.target);
   Report report;
   report.gpu = cuda::gpus().at(ordinal).name;
   const Kernel kernel = buildFor(report, problem.program, buildOptionsOf(problem, options, target));
@@ -85,7 +88,7 @@ Report runOnGpu(const Problem &problem, const RunOptions &options) {
   (void)secondsOf(1);
   report.outputs = tensors.outputs();
 
-  const int launches = static_cast<int>(std::clamp(std::ceil(batchSeconds / std::max(secondsOf(1), 1e-6)), 1.0, double(mostLaunches)));
+  const int launches = launchesTogether(secondsOf(1));
   std::vector<double> times;
   for (int i = 0; i < options.repeat.value_or(RunOptions::usualRepeat); ++i)
     times.push_back(secondsOf(launches) / launches);

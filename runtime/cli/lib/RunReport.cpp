@@ -12,29 +12,6 @@ double gflops(const Problem &problem, const Report &report) {
   return report.seconds > 0 ? *report.keptPairs * 2.0 * double(problem.shape.d + problem.shape.dv) / report.seconds * 1e-9 : 0;
 }
 
-Json toJson(const SimulatedSetting &setting) {
-  Json reports = Json::array();
-  for (const SimulatorReport &report : setting.result.reports)
-    reports.push_back({{"code", report.code}, {"text", report.text}, {"line", report.line}, {"source", report.source}});
-  return {{"name", setting.name}, {"right", setting.isClean()}, {"seconds", setting.result.statistics.seconds}, {"switches", setting.result.statistics.switches}, {"products", setting.result.statistics.products}, {"found", setting.result.found}, {"reports", reports},
-          {"counters_are_zero", setting.countersAreZero}, {"differing", setting.differing}};
-}
-
-std::string toText(const SimulatedSetting &setting) {
-  std::string text = fmt::format("{:<9} {} in {:.2f} s", setting.name, setting.isClean() ? "right" : "WRONG", setting.result.statistics.seconds);
-  if (setting.differing)
-    text += fmt::format("; {} elements of O and lse are not as in the first setting: the result depends on what happens when", setting.differing);
-  if (!setting.countersAreZero)
-    text += "; the counters are not 0 again: another launch would go wrong";
-  if (setting.result.found)
-    text += fmt::format("; {} report{}{}", setting.result.found, setting.result.found == 1 ? "" : "s",
-                        setting.result.found > static_cast<int>(setting.result.reports.size()) ? fmt::format(", the first {}:", setting.result.reports.size()) : ":");
-  text += "\n";
-  for (const SimulatorReport &report : setting.result.reports)
-    text += fmt::format("          {} {}\n{}", report.code, report.text, report.line ? fmt::format("            line {}: {}\n", report.line, report.source) : "");
-  return text;
-}
-
 std::string plural(std::int64_t count, const char *what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 /// The line that says how long it took.
@@ -64,6 +41,29 @@ std::string sampleLine(const Verdict &verdict) {
 }
 
 } // namespace
+
+Json toJson(const SimulatedSetting &setting) {
+  Json reports = Json::array();
+  for (const SimulatorReport &report : setting.result.reports)
+    reports.push_back({{"code", report.code}, {"text", report.text}, {"line", report.line}, {"source", report.source}});
+  return {{"name", setting.name}, {"right", setting.isClean()}, {"seconds", setting.result.statistics.seconds}, {"switches", setting.result.statistics.switches}, {"products", setting.result.statistics.products}, {"found", setting.result.found}, {"reports", reports},
+          {"counters_are_zero", setting.countersAreZero}, {"differing", setting.differing}};
+}
+
+std::string toText(const SimulatedSetting &setting) {
+  std::string text = fmt::format("{:<9} {} in {:.2f} s", setting.name, setting.isClean() ? "right" : "WRONG", setting.result.statistics.seconds);
+  if (setting.differing)
+    text += fmt::format("; {} elements of what is stored are not as in the first setting: the result depends on what happens when", setting.differing);
+  if (!setting.countersAreZero)
+    text += "; the counters are not 0 again: another launch would go wrong";
+  if (setting.result.found)
+    text += fmt::format("; {} report{}{}", setting.result.found, setting.result.found == 1 ? "" : "s",
+                        setting.result.found > static_cast<int>(setting.result.reports.size()) ? fmt::format(", the first {}:", setting.result.reports.size()) : ":");
+  text += "\n";
+  for (const SimulatorReport &report : setting.result.reports)
+    text += fmt::format("          {} {}\n{}", report.code, report.text, report.line ? fmt::format("            line {}: {}\n", report.line, report.source) : "");
+  return text;
+}
 
 Json toJson(const Comparison &c) {
   Json json = {{"right", c.isRight}, {"max_error", c.maxError}, {"rms_error", c.rmsError}, {"worst", c.worst}, {"result", c.result}, {"expected", c.expected},

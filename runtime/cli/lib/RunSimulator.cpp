@@ -1,6 +1,7 @@
 // `run --on simulator`: the kernel's own text, thread by thread, with nothing left to luck.
 #include "Run.h"
 #include "SimulatorCost.h"
+#include "SimulatorLaunch.h"
 #include "Watch.h"
 #include "tilewright/artifact/Artifact.h"
 #include "tilewright/kernel/DeviceText.h"
@@ -10,28 +11,18 @@
 #include <fmt/format.h>
 
 namespace tw::cli {
-namespace {
-
-/// Far more switches of threads than a kernel needs that goes on: about 60.
-constexpr double switchesAProduct = 2000;
-
-/// The problem as a launch takes it, in `memory`.
-device::NamedProblem named(const Memory &memory) {
+/// The arguments of a launch as the simulator takes them, each scalar in its parameter's type.
+device::NamedProblem namedProblem(const Artifact &artifact, const Arguments &arguments) {
   device::NamedProblem problem;
-  for (const auto &[name, view] : memory.arguments().tensors)
-    problem.tensors[name] = {reinterpret_cast<std::uint64_t>(view.data), view.shape};
+  for (const auto &[name, view] : arguments.tensors)
+    problem.tensors[name] = {reinterpret_cast<std::uint64_t>(view.data), view.shape, view.strides};
+  for (const Parameter &parameter : artifact.parameters)
+    if (parameter.kind == Parameter::Kind::scalar)
+      putElement(arguments.scalars.at(parameter.name), *typeNamed(parameter.type), problem.scalars[parameter.name].element.data());
   return problem;
 }
 
-void addScalars(device::NamedProblem &problem, const Artifact &artifact, const std::map<std::string, double> &scalars) {
-  for (const Parameter &parameter : artifact.parameters)
-    if (parameter.kind == Parameter::Kind::scalar)
-      putElement(scalars.at(parameter.name), *typeNamed(parameter.type), problem.scalars[parameter.name].element.data());
-}
-
-std::string nameOf(std::size_t setting, const SimulatorOptions &options) { return setting == 0 ? "late" : setting == 1 ? "eager" : fmt::format("random {}", options.seed); }
-
-} // namespace
+std::string settingName(std::size_t setting, const SimulatorOptions &options) { return setting == 0 ? "late" : setting == 1 ? "eager" : fmt::format("random {}", options.seed); }
 
 Report runInSimulator(const Problem &problem, const RunOptions &options) {
   Report report;
@@ -42,23 +33,22 @@ Report runInSimulator(const Problem &problem, const RunOptions &options) {
   checkArguments(artifact, build.extents, memory.arguments());
   const auto settings = simulatorSettings(options.settings.value_or(0), options.seed.empty() ? 1 : std::stoull(options.seed));
   const SimulatorCost cost = simulatorCost(artifact, problem.shape);
-  checkPatience(cost, artifact, problem.shape, static_cast<int>(settings.size()), options.patience.value_or(RunOptions::usualPatience));
+  checkPatience({&artifact, 1}, problem.shape, static_cast<int>(settings.size()), options.patience.value_or(RunOptions::usualPatience));
   const SimulatedKernel kernel = compileForSimulator(artifact.source, artifact.entry);
   report.buildSeconds = buildWatch.seconds();
   report.origin = "compiled";
   report.target = artifact.target;
   report.schedule = parseSchedule(artifact.schedule);
 
-  device::NamedProblem launch = named(memory);
-  addScalars(launch, artifact, problem.inputs.scalars);
+  const device::NamedProblem launch = namedProblem(artifact, memory.arguments());
   Progress progress("simulator");
   double expected = std::max(cost.products, 1.0);   // of one setting
   for (std::size_t i = 0; i < settings.size(); ++i) {
     SimulatorOptions setting = settings[i];
-    setting.maximumSwitches = std::max(setting.maximumSwitches, static_cast<std::uint64_t>(cost.products * switchesAProduct));
+    setting.maximumSwitches = std::max(setting.maximumSwitches, mostSwitches(cost));
     setting.onProgress = [&](const SimulatorStatistics &done) { progress.show((double(i) + std::min(double(done.products) / expected, 1.0)) / double(settings.size())); };
     const SimulatedOutcome outcome = simulateArtifact(kernel, artifact, launch, setting);
-    SimulatedSetting ran{nameOf(i, setting), outcome.simulation, outcome.countersAreZero || !outcome.simulation.clean()};
+    SimulatedSetting ran{settingName(i, setting), outcome.simulation, outcome.countersAreZero || !outcome.simulation.clean()};
     report.seconds += outcome.simulation.statistics.seconds;
     report.items = outcome.items;
     report.blocks = outcome.blocks;

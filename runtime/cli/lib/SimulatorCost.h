@@ -1,6 +1,7 @@
 // What a launch in the simulator takes, before it is begun.
 #pragma once
 #include "Options.h"
+#include <span>
 
 namespace tw {
 struct Artifact;
@@ -15,7 +16,10 @@ struct SimulatorCost {
 };
 [[nodiscard]] SimulatorCost simulatorCost(const Artifact &artifact, const Shape &shape);
 
-/// Throws std::invalid_argument where `settings` launches would take longer than `patience` seconds, and names a shape that would not.
-void checkPatience(const SimulatorCost &cost, const Artifact &artifact, const Shape &shape, int settings, double patience);
+/// Switches of threads after which a launch counts as one that never ends: far more than one needs that goes on.
+[[nodiscard]] std::uint64_t mostSwitches(const SimulatorCost &cost);
+
+/// Throws std::invalid_argument where `settings` launches of each kernel would take longer than `patience` seconds, and names a shape that would not.
+void checkPatience(std::span<const Artifact> kernels, const Shape &shape, int settings, double patience);
 
 } // namespace tw::cli

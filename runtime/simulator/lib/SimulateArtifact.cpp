@@ -37,11 +37,20 @@ void encode(const device::TensorMap &map, void *out) {
     throw std::invalid_argument("tensor map: " + refused);
 }
 
+/// From the first element to the last, what lies between rows included.
 std::size_t bytesOf(const Parameter &parameter, const device::NamedTensor &tensor) {
-  auto bytes = std::size_t(device::bytes(device::elementNamed(parameter.type)));
-  for (const std::int64_t length : tensor.shape)
-    bytes *= std::size_t(length);
-  return bytes;
+  const auto bytes = std::size_t(device::bytes(device::elementNamed(parameter.type)));
+  std::size_t elements = 1;
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+    const auto length = std::size_t(tensor.shape[d]);
+    if (length == 0)
+      return 0;
+    if (tensor.strides.empty())
+      elements *= length;
+    else
+      elements += (length - 1) * std::size_t(tensor.strides.at(d));
+  }
+  return elements * bytes;
 }
 
 /// A tensor of the caller's, and its copy between guard pages.
@@ -66,7 +75,7 @@ SimulatedOutcome simulateArtifact(const SimulatedKernel &kernel, const Artifact 
     const Copied copied{reinterpret_cast<void *>(tensor.address), memory.allocate(parameter.name, bytesOf(parameter, tensor)), bytesOf(parameter, tensor)};
     if (parameter.stored)
       stored.push_back(copied);
-    else if (copied.bytes)
+    if (copied.bytes && (!parameter.stored || !tensor.strides.empty()))   // what lies between rows stays as it is
       std::memcpy(copied.copy, copied.original, copied.bytes);
     tensor.address = reinterpret_cast<std::uint64_t>(copied.copy);
   }

@@ -32,15 +32,35 @@ TEST_CASE("captured tensors are among the gradients, and the report is for peopl
     CHECK_THAT(r.out, Catch::Contains(part));
 }
 
-TEST_CASE("the interpreter has a backward pass, and what has none is refused") {
+TEST_CASE("the interpreter has a backward pass, and what means nothing with one is refused") {
   CHECK(ran("run causal --shape 1,2,1,20,30,8 --dtype f32 --pass backward --on evaluate --check").status == 0);
-  Ran r = ran("run causal --shape 1,2,1,20,30,8 --pass backward --on simulator");
-  CHECK(r.status == 2);
-  CHECK_THAT(r.err, Catch::Contains("--pass backward runs with --on cpu or evaluate so far, not with --on simulator"));
-  r = ran("run causal --shape 1,2,1,20,30,8 --pass backward --out o.npy");
+  Ran r = ran("run causal --shape 1,2,1,20,30,8 --pass backward --out o.npy");
   CHECK(r.status == 2);
   CHECK_THAT(r.err, Catch::Contains("--out goes with --pass forward, not with --pass backward; leave it out"));
   CHECK(ran("run causal --shape 1,2,1,20,30,8 --pass sideways").status == 2);
+}
+
+TEST_CASE("all kernels of a gradient run in the simulator, with lengths that are no multiple of anything") {
+  const Ran text = ran("run causal --shape 1,2,1,71,45,64 --pass backward --on simulator --check");
+  INFO(text.out << text.err);
+  CHECK(text.status == 0);
+  for (const char *part : {"causal bf16 backward on simulator: B 1, H 2, Hkv 1, Sq 71, Skv 45, D 64, Dv 64\nkernel    causal: block=q ", "\nkernel    causal_dV_dK: block=k ",
+                           "\nsimulated forward and backward, thread by thread: ", " s for 2 settings\nlate      right in ", "\neager     right in ", "\ndQ        right: "})
+    CHECK_THAT(text.out, Catch::Contains(part));
+  const json report = json::parse(ran("run alibi --shape 1,2,2,33,70,64 --dtype f16 --pass backward --on simulator --target h100 --settings 1 --seed 3 --check --json").out);
+  CHECK(report["kernels"].size() >= 4);
+  REQUIRE(report["settings"].size() == 3);
+  CHECK(report["settings"][2]["name"] == "random 3");
+  for (const json &setting : report["settings"])
+    CHECK(setting["right"] == true);
+  for (const char *name : {"dQ", "dK", "dV", "dslopes"})
+    CHECK(report["check"][name]["right"] == true);
+}
+
+TEST_CASE("a backward pass that the simulator cannot do in time is refused with a shape that it can") {
+  const Ran r = ran("run plain --shape 1,64,1,2048,65536,64 --pass backward --on simulator");
+  CHECK(r.status == 2);
+  CHECK_THAT(r.err, Catch::StartsWith("tilewright run: this shape takes the simulator up to ") && Catch::Contains(" for 2 settings, more than --patience 300 s; a small one meets the same code: --shape 1,2,1,"));
 }
 
 TEST_CASE("edge row 40: what lies between kernels is linear in the length") {

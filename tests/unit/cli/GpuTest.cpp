@@ -34,6 +34,11 @@ TEST_CASE("kernels are right on a GPU") {
     CHECK(r.status == 0);
     CHECK_THAT(r.out, Catch::Contains(" on GPU 0, "));
   }
+  for (const char *run : {"causal --shape 2,4,2,1001,700,128", "alibi --shape 1,3,1,77,300,64 --dtype f16"}) {
+    const Ran r = ran(std::string("run ") + run + " --pass backward --on gpu --check");
+    INFO(run << ": " << r.out << r.err);
+    CHECK(r.status == 0);
+  }
   CHECK(json::parse(ran("doctor --json").out)["gpu"]["gpus"].size() > 0);
 }
 
@@ -70,6 +75,16 @@ TEST_CASE("a GPU that computes nothing is found wrong, element by element") {
   CHECK(report["target"] == "h200");
   CHECK(report["launches_timed_together"] >= 1);
   CHECK(report["differing"] == 0);
+}
+
+TEST_CASE("gradients of a GPU that computes nothing are found wrong, each by name") {
+  if (lacksNvrtc())
+    return;
+  const Ran r = ran("run causal --shape 1,2,1,5,7,64 --pass backward --on gpu --check --repeat 1", fakeDriver);
+  INFO(r.err);
+  CHECK(r.status == 1);
+  CHECK_THAT(r.out, Catch::StartsWith("causal bf16 backward on gpu: B 1, H 2, ") && Catch::Contains("\nkernel    causal_rows: block=q ") && Catch::Contains(" ms (medians of 1 times ") && Catch::Contains(" on GPU 0, Fake H200\n") &&
+                        Catch::Contains("\ndK        WRONG: NaN at [0, 0, 0, 0]: ") && Catch::Contains("\ndQ        WRONG: NaN at ") && Catch::Contains("\ndV        WRONG: NaN at "));
 }
 
 TEST_CASE("doctor says what there is for GPUs") {
