@@ -90,26 +90,46 @@ class Kernel:
 class Gradient:
     def __init__(self, library, handle):
         self.library, self.handle = library, handle
+        for launch in (library.lib.tilewright_forward, library.lib.tilewright_backward):
+            launch.argtypes = [c.c_void_p, c.c_void_p, c.POINTER(Arguments), c.c_void_p, c.c_size_t]
+        library.lib.tilewright_gradient_workspace_bytes.argtypes = [c.c_void_p, c.POINTER(Arguments), c.POINTER(c.c_size_t)]
 
-    def bind(self, tensors):
-        """Two callables that queue the forward and the backward kernels on the current stream, with one workspace between them."""
+    def workspace(self, tensors):
+        """Memory between the kernels, on the tensors' GPU; it belongs to one forward and one backward pass."""
         import torch
         arguments, keep = pack(tensors)
         size = c.c_size_t()
-        lib, check = self.library.lib, self.library.check
-        check(lib.tilewright_gradient_workspace_bytes(self.handle, c.byref(arguments), c.byref(size)))
-        device = next(iter(tensors.values())).device
-        workspace = torch.empty(max(64, size.value), dtype=torch.uint8, device=device)
-        keep.append(workspace)
+        self.library.check(self.library.lib.tilewright_gradient_workspace_bytes(self.handle, c.byref(arguments), c.byref(size)))
+        del keep
+        return torch.empty(max(64, size.value), dtype=torch.uint8, device=next(iter(tensors.values())).device)
 
-        def run(call):
-            check(call(self.handle, c.c_void_p(torch.cuda.current_stream(device).cuda_stream), c.byref(arguments), c.c_void_p(workspace.data_ptr()), size))
+    def forward(self, tensors, workspace):
+        arguments, keep = pack(tensors)
+        self.run(self.library.lib.tilewright_forward, arguments, workspace)
+        del keep
+
+    def backward(self, tensors, workspace):
+        arguments, keep = pack(tensors)
+        self.run(self.library.lib.tilewright_backward, arguments, workspace)
+        del keep
+
+    def run(self, launch, arguments, workspace):
+        import torch
+        stream = torch.cuda.current_stream(workspace.device).cuda_stream if workspace.device.type == "cuda" else None
+        self.library.check(launch(self.handle, stream, c.byref(arguments), workspace.data_ptr(), workspace.numel()))
+
+    def bind(self, tensors, spoil=False):
+        """Two callables that queue the forward and the backward kernels on the current stream, with one workspace between them, at first of NaN if `spoil`."""
+        arguments, keep = pack(tensors)
+        workspace = self.workspace(tensors)
+        if spoil:
+            workspace.fill_(255)
 
         def forward():
-            run(lib.tilewright_forward)
+            self.run(self.library.lib.tilewright_forward, arguments, workspace)
 
         def backward():
-            run(lib.tilewright_backward)
+            self.run(self.library.lib.tilewright_backward, arguments, workspace)
 
         forward.keep = backward.keep = keep
         return forward, backward
