@@ -294,7 +294,7 @@ private:
     case Op::log: d[0] = 1 / a; return std::log(a);
     case Op::log2: d[0] = 1 / (a * std::log(2.0)); return std::log2(a);
     case Op::log1p: d[0] = 1 / (1 + a); return std::log1p(a);
-    case Op::tanh: y = std::tanh(a); d[0] = 1 - y * y; return y;
+    case Op::tanh: case Op::tanhApproximate: y = std::tanh(a); d[0] = 1 - y * y; return y;
     case Op::sigmoid: y = 1 / (1 + std::exp(-a)); d[0] = y * (1 - y); return y;
     case Op::sqrt: y = std::sqrt(a); d[0] = 1 / (2 * y); return y;
     case Op::rsqrt: y = 1 / std::sqrt(a); d[0] = -0.5 * y * y * y; return y;
