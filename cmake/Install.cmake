@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(rooms dsl artifact ir import schedule transforms conversion lowering emit pipeline templates cache cpu device cuda simulator kernel)
+set(rooms dsl artifact ir import schedule transforms conversion lowering emit pipeline templates cache cpu device cuda toolchain simulator kernel)
 set(public_rooms dsl kernel)           # the rooms whose symbols the library exports
 set(public_headers                     # of other rooms, those that a public header includes
   artifact/CompileError.h
@@ -48,6 +48,13 @@ install(DIRECTORY dsl/include/ runtime/kernel/include/ DESTINATION ${CMAKE_INSTA
 foreach(header IN LISTS public_headers)
   get_filename_component(room ${header} DIRECTORY)
   install(FILES compiler/${room}/include/tilewright/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilewright/${room})
+endforeach()
+# The program compiles users' variants against the headers beside it: a build tree has them in the places of an installation.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/tilewright)
+foreach(header dsl/include/tilewright/dsl runtime/kernel/include/tilewright/variant.h runtime/kernel/include/tilewright/kernel
+    runtime/kernel/include/tilewright/tilewright.h compiler/artifact/include/tilewright/artifact)
+  get_filename_component(name ${header} NAME)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${header} ${PROJECT_BINARY_DIR}/include/tilewright/${name} SYMBOLIC)
 endforeach()
 install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -1,10 +1,12 @@
 #include "Check.h"
 #include "Output.h"
+#include "Variant.h"
 #include "tilewright/kernel/Elements.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
+#include <random>
 #include <set>
 
 namespace tw::cli {
@@ -19,19 +21,23 @@ double unitRoundoff(Type type) {
   }
 }
 
-/// Whether the operation has a part in what the program stores.
-bool uses(const Program &program, Op op) {
+/// Whether a value of which `is` holds has a part in what the program stores.
+bool hasValue(const Program &program, const std::function<bool(const Node &)> &is) {
   std::set<const Node *> seen;
-  std::function<bool(const Tile &)> found = [&](const Tile &value) {
+  std::function<bool(const Tile &)> has = [&](const Tile &value) {
     const Node &node = value.node();
     if (!seen.insert(&node).second)
       return false;
-    if (node.op == op)
-      return true;
-    auto any = [&](const std::vector<Tile> &tiles) { return std::any_of(tiles.begin(), tiles.end(), found); };
-    return any(node.operands) || (node.fold && (any(node.fold->starts) || any(node.fold->yields)));
+    auto any = [&](const std::vector<Tile> &tiles) { return std::any_of(tiles.begin(), tiles.end(), has); };
+    return is(node) || any(node.operands) || (node.fold && (any(node.fold->starts) || any(node.fold->yields)));
   };
-  return std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return found(store.value); });
+  return std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return has(store.value); });
+}
+
+/// Of the arithmetic that makes the outputs: that of f32 unless all of it is in f64.
+double arithmeticRoundoff(const Problem &problem) {
+  const bool isNarrow = problem.type != Type::f64 || hasValue(problem.program, [](const Node &node) { return isFloat(node.type) && node.type != Type::f64 && node.op != Op::constant; });
+  return unitRoundoff(isNarrow ? Type::f32 : Type::f64);
 }
 
 /// Elements [from, from + count) of the array's dimension `dimension`, all of the others.
@@ -49,8 +55,10 @@ Array slice(const Array &array, std::size_t dimension, std::int64_t from, std::i
   return out;
 }
 
-/// Whether heads may be evaluated one by one: nothing but tensors tells one head from another.
-bool isByHead(const Problem &problem) { return !uses(problem.program, Op::random); }   // random numbers stand on coordinates
+/// Whether heads may be evaluated one by one: nothing but tensors tells one head from another. Of a variant in a file that is not known.
+bool isByHead(const Problem &problem) {
+  return problem.facts.isBounded() && !hasValue(problem.program, [](const Node &node) { return node.op == Op::random; });   // these stand on coordinates
+}
 
 /// What of tensor `name` some heads of queries see that share a head of keys.
 Array headsOf(const Problem &problem, const std::string &name, const std::vector<std::string> &shape, std::int64_t b, std::int64_t head, std::int64_t count) {
@@ -84,7 +92,7 @@ Evaluation part(const Problem &problem, std::int64_t b, std::int64_t head, std::
 
 /// O and lse by a kernel for the CPU in float64: as far from the GPU's as a compiled kernel can be, and much quicker than evaluate().
 std::map<std::string, Array> compiledOracle(const Problem &problem) {
-  Problem exact{problem.variant, makeVariant(problem.variant, {.type = Type::f64, .lse = true}), Type::f64, problem.shape, problem.inputs, problem.facts};
+  Problem exact{problem.variant, programOf(problem.variant, {.type = Type::f64, .lse = true}), Type::f64, problem.shape, problem.inputs, problem.facts};
   BuildOptions options;
   options.extents = {{"d", problem.shape.d}, {"e", problem.shape.dv}};
   const Kernel kernel = build(exact.program, options);
@@ -127,6 +135,7 @@ struct Bounds {
   std::vector<double> slope;      // [b, h, q]: where outputs are no means, how the weights of a row move together with its scores
   Array magnitudes;               // where outputs are no means, Σ |weight · V|
   double sum = 0;                 // relative error of a sum over the keys
+  std::map<std::string, double> measured;   // of a variant of which no bound is known: by tensor, what rounding may move its elements by
 };
 
 /// Outputs were all terms of their sums positive.
@@ -134,7 +143,7 @@ Array magnitudesOf(const Problem &problem) {
   Evaluation inputs = problem.inputs;
   for (double &v : inputs.tensors.at("V").data)
     v = std::abs(v);
-  return evaluate(makeVariant(problem.variant, {.type = problem.type, .lse = false, .magnitudes = true}), inputs).at("O");
+  return evaluate(programOf(problem.variant, {.type = problem.type, .lse = false, .magnitudes = true}), inputs).at("O");
 }
 
 /// The largest finite Euclidean norm of rows [first, first + count) of length `length`.
@@ -150,12 +159,52 @@ double largestNorm(const std::vector<double> &data, std::int64_t first, std::int
   return largest;
 }
 
-Bounds boundsOf(const Problem &problem) {
+/// Of the same problem in float64: by evaluate(), or by a kernel for the CPU where that would take too long.
+std::map<std::string, Array> exactOutputs(const Problem &problem) {
   const Shape &s = problem.shape;
+  return work(s) * double(s.b * s.h) <= usualBudget.interpreted ? oracle(problem) : compiledOracle(problem);
+}
+
+double largestDifference(const Array &a, const Array &b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.data.size(); ++i)
+    if (std::isfinite(a.data[i]) && std::isfinite(b.data[i]))
+      largest = std::max(largest, std::abs(a.data[i] - b.data[i]));
+  return largest;
+}
+
+/// Four times what the largest element of each output moves by when every input moves by 16 roundings of the arithmetic, and when V does by one of
+/// its own, as weights do that are rounded to it.
+std::map<std::string, double> measuredBounds(const Problem &problem, const std::map<std::string, Array> &exact) {
+  std::map<std::string, double> bounds;
+  std::mt19937_64 random(1);
+  auto move = [&](Array &array, double size) {
+    for (double &x : array.data)
+      x *= 1 + size * (double(random() >> 11) * 0x1p-52 - 1);
+  };
+  Problem all = problem, values = problem;
+  for (const auto &tensor : tensorsOf(problem.program))
+    if (const auto input = all.inputs.tensors.find(tensor->name); input != all.inputs.tensors.end() && isFloat(tensor->type))
+      move(input->second, 16 * arithmeticRoundoff(problem));
+  move(values.inputs.tensors.at("V"), unitRoundoff(problem.type));
+  for (const Problem *moved : {&all, &values})
+    for (const auto &[name, array] : exactOutputs(*moved))
+      if (const auto expected = exact.find(name); expected != exact.end())
+        bounds[name] += 4 * largestDifference(array, expected->second);
+  return bounds;
+}
+
+Bounds boundsOf(const Problem &problem, const std::map<std::string, Array> &exact) {
+  const Shape &s = problem.shape;
+  if (!problem.facts.isBounded()) {
+    Bounds bounds;
+    bounds.measured = measuredBounds(problem, exact);
+    return bounds;
+  }
   const auto &inputs = problem.inputs.tensors;
   const auto &q = inputs.at("Q").data, &k = inputs.at("K").data, &v = inputs.at("V").data;
   const double u = unitRoundoff(problem.type == Type::f64 ? Type::f64 : Type::f32);
-  const double approximation = uses(problem.program, Op::tanhApproximate) ? 0x1p-11 : 0;
+  const double approximation = hasValue(problem.program, [](const Node &node) { return node.op == Op::tanhApproximate; }) ? 0x1p-11 : 0;
   Bounds bounds;
   bounds.sum = 4 * std::sqrt(double(std::max<std::int64_t>(s.skv, 1))) * u + 8 * u;
   const std::int64_t group = s.hkv ? s.h / s.hkv : 0;
@@ -204,6 +253,10 @@ struct Tolerance {
 
 Tolerance toleranceOf(const Problem &problem, const Bounds &bounds, const std::string &tensor, const std::vector<std::int64_t> &index, double expected) {
   const Shape &s = problem.shape;
+  if (!problem.facts.isBounded()) {
+    const double u = unitRoundoff(tensor == "lse" && problem.type != Type::f64 ? Type::f32 : problem.type);
+    return {bounds.measured.at(tensor) + u * std::abs(expected) + (problem.type == Type::f16 ? 0x1p-25 : 0), false};
+  }
   const auto row = std::size_t((index[0] * s.h + index[1]) * s.sq + index[2]);
   const double weights = 2 * bounds.score[row];
   if (tensor == "lse")
@@ -217,66 +270,7 @@ Tolerance toleranceOf(const Problem &problem, const Bounds &bounds, const std::s
   return {u * std::abs(expected) + value * std::min(part, largestPart) + (problem.type == Type::f16 ? 0x1p-25 : 0), part > largestPart};
 }
 
-} // namespace
-
-std::map<std::string, Array> oracle(const Problem &problem, std::int64_t foldTile) {
-  const Shape &s = problem.shape;
-  if (!isByHead(problem) || s.b == 0 || s.h == 0 || s.hkv == 0 || s.h % s.hkv != 0) {
-    Evaluation inputs = problem.inputs;
-    inputs.foldTile = foldTile;
-    return evaluate(problem.program, inputs);
-  }
-  Progress progress("float64");
-  std::map<std::string, Array> outputs;
-  for (std::int64_t b = 0; b < s.b; ++b)
-    for (std::int64_t head = 0; head < s.hkv; ++head) {
-      Evaluation inputs = part(problem, b, head * (s.h / s.hkv), s.h / s.hkv);
-      inputs.foldTile = foldTile;
-      for (auto &[name, array] : evaluate(problem.program, inputs)) {
-        Array &whole = outputs[name];   // heads are next to each other, so the parts only need be appended
-        whole.shape = shapeOf(s, name);
-        whole.data.insert(whole.data.end(), array.data.begin(), array.data.end());
-      }
-      progress.show(double(b * s.hkv + head + 1) / double(s.b * s.hkv));
-    }
-  return outputs;
-}
-
-bool Verdict::isRight() const {
-  return std::all_of(comparisons.begin(), comparisons.end(), [](const Comparison &c) { return c.isRight; });
-}
-
-Verdict checkAll(const Problem &problem, const std::map<std::string, Array> &outputs) {
-  Verdict verdict;
-  for (const auto &[name, expected] : oracle(problem))
-    verdict.comparisons.push_back(compare(problem, name, outputs.at(name), expected));
-  return verdict;
-}
-
-Verdict checkWithin(const Problem &problem, const std::map<std::string, Array> &outputs, const CheckBudget &budget) {
-  const Shape &s = problem.shape;
-  Verdict verdict;
-  verdict.pairs = s.b * s.h;
-  if (!isByHead(problem) || verdict.pairs == 0 || work(s) * double(verdict.pairs) <= budget.interpreted)
-    return checkAll(problem, outputs);
-  const std::int64_t count = std::min(verdict.pairs, std::clamp(static_cast<std::int64_t>(budget.compiled / work(s)), std::int64_t(1), budget.mostHeads));
-  Progress progress("float64");
-  std::map<std::string, Comparison> wholes;
-  for (std::int64_t i = 0; i < count; ++i) {
-    // The first, the last, and others evenly between them.
-    const std::int64_t pair = count == 1 ? verdict.pairs - 1 : i * (verdict.pairs - 1) / (count - 1), b = pair / s.h, h = pair % s.h;
-    verdict.heads.emplace_back(b, h);
-    const Problem one{problem.variant, problem.program, problem.type, {1, 1, 1, s.sq, s.skv, s.d, s.dv}, part(problem, b, h, 1), problem.facts};
-    for (const auto &[name, expected] : compiledOracle(one))
-      merge(wholes[name], compare(one, name, slice(slice(outputs.at(name), 0, b, 1), 1, h, 1), expected, {b, h}));
-    progress.show(double(i + 1) / double(count));
-  }
-  for (auto &[name, whole] : wholes)
-    verdict.comparisons.push_back(std::move(whole));
-  return verdict;
-}
-
-Comparison compare(const Problem &problem, const std::string &tensor, const Array &result, const Array &expected, const Origin &origin) {
+Comparison compareWithin(const Problem &problem, const Bounds &bounds, const std::string &tensor, const Array &result, const Array &expected, const Origin &origin) {
   Comparison c{tensor};
   c.isRight = true;
   auto wholePlace = [&](std::vector<std::int64_t> index) {
@@ -284,7 +278,6 @@ Comparison compare(const Problem &problem, const std::string &tensor, const Arra
     index[1] += origin.h;
     return index;
   };
-  const Bounds bounds = boundsOf(problem);
   const Type type = tensor == "lse" ? (problem.type == Type::f64 ? Type::f64 : Type::f32) : problem.type;
   double squares = 0;
   std::int64_t finite = 0;
@@ -333,6 +326,73 @@ Comparison compare(const Problem &problem, const std::string &tensor, const Arra
   }
   c.rmsError = finite ? std::sqrt(squares / double(finite)) : 0;
   return c;
+}
+
+} // namespace
+
+std::map<std::string, Array> oracle(const Problem &problem, std::int64_t foldTile) {
+  const Shape &s = problem.shape;
+  if (!isByHead(problem) || s.b == 0 || s.h == 0 || s.hkv == 0 || s.h % s.hkv != 0) {
+    Evaluation inputs = problem.inputs;
+    inputs.foldTile = foldTile;
+    return evaluate(problem.program, inputs);
+  }
+  Progress progress("float64");
+  std::map<std::string, Array> outputs;
+  for (std::int64_t b = 0; b < s.b; ++b)
+    for (std::int64_t head = 0; head < s.hkv; ++head) {
+      Evaluation inputs = part(problem, b, head * (s.h / s.hkv), s.h / s.hkv);
+      inputs.foldTile = foldTile;
+      for (auto &[name, array] : evaluate(problem.program, inputs)) {
+        Array &whole = outputs[name];   // heads are next to each other, so the parts only need be appended
+        whole.shape = shapeOf(s, name);
+        whole.data.insert(whole.data.end(), array.data.begin(), array.data.end());
+      }
+      progress.show(double(b * s.hkv + head + 1) / double(s.b * s.hkv));
+    }
+  return outputs;
+}
+
+bool Verdict::isRight() const {
+  return std::all_of(comparisons.begin(), comparisons.end(), [](const Comparison &c) { return c.isRight; });
+}
+
+Verdict checkAll(const Problem &problem, const std::map<std::string, Array> &outputs) {
+  Verdict verdict;
+  const std::map<std::string, Array> exact = problem.facts.isBounded() ? oracle(problem) : exactOutputs(problem);
+  const Bounds bounds = boundsOf(problem, exact);
+  for (const auto &[name, expected] : exact)
+    verdict.comparisons.push_back(compareWithin(problem, bounds, name, outputs.at(name), expected, {}));
+  return verdict;
+}
+
+Verdict checkWithin(const Problem &problem, const std::map<std::string, Array> &outputs, const CheckBudget &budget) {
+  const Shape &s = problem.shape;
+  Verdict verdict;
+  verdict.pairs = s.b * s.h;
+  if (!isByHead(problem) || verdict.pairs == 0 || work(s) * double(verdict.pairs) <= budget.interpreted)
+    return checkAll(problem, outputs);
+  const std::int64_t count = std::min(verdict.pairs, std::clamp(static_cast<std::int64_t>(budget.compiled / work(s)), std::int64_t(1), budget.mostHeads));
+  Progress progress("float64");
+  std::map<std::string, Comparison> wholes;
+  for (std::int64_t i = 0; i < count; ++i) {
+    // The first, the last, and others evenly between them.
+    const std::int64_t pair = count == 1 ? verdict.pairs - 1 : i * (verdict.pairs - 1) / (count - 1), b = pair / s.h, h = pair % s.h;
+    verdict.heads.emplace_back(b, h);
+    const Problem one{problem.variant, problem.program, problem.type, {1, 1, 1, s.sq, s.skv, s.d, s.dv}, part(problem, b, h, 1), problem.facts};
+    const std::map<std::string, Array> exact = compiledOracle(one);
+    const Bounds bounds = boundsOf(one, exact);
+    for (const auto &[name, expected] : exact)
+      merge(wholes[name], compareWithin(one, bounds, name, slice(slice(outputs.at(name), 0, b, 1), 1, h, 1), expected, {b, h}));
+    progress.show(double(i + 1) / double(count));
+  }
+  for (auto &[name, whole] : wholes)
+    verdict.comparisons.push_back(std::move(whole));
+  return verdict;
+}
+
+Comparison compare(const Problem &problem, const std::string &tensor, const Array &result, const Array &expected, const Origin &origin) {
+  return compareWithin(problem, boundsOf(problem, {{tensor, expected}}), tensor, result, expected, origin);
 }
 
 } // namespace tw::cli

@@ -25,7 +25,7 @@ struct Comparison {
 };
 
 /// Compares O or lse. The tolerance of each element is what theory allows a computation in f32 (f64 for f64) whose inputs and
-/// outputs are of the tensor's type; docs/cli.md derives it. A NaN must be in both. Where the problem is part of a larger one, `origin` is
+/// outputs are of the tensor's type; docs/cli.md derives it. Of a variant in a file it is measured, by checkAll() and checkWithin(). A NaN must be in both. Where the problem is part of a larger one, `origin` is
 /// its first batch and head there: places are told as they are in the whole.
 struct Origin {
   std::int64_t b = 0, h = 0;

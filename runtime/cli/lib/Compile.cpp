@@ -2,8 +2,8 @@
 #include "Commands.h"
 #include "Options.h"
 #include "Output.h"
+#include "Variant.h"
 #include "tilewright/artifact/Artifact.h"
-#include "tilewright/dsl/Gallery.h"
 #include "tilewright/emit/EmitCuda.h"
 #include "tilewright/kernel/DeviceText.h"
 #include "tilewright/kernel/Log.h"
@@ -64,7 +64,7 @@ int compileVariant(const Options &options) {
   const auto limit = parseSharedLimit(options.sharedLimit);
   const Target target = limit ? withSharedLimit(findTarget(options.target), *limit) : findTarget(options.target);
   checkChoice("--emit", options.emit, {"program", "schedule", "tile", "host", "device", "cuda", "ptx", "cubin"});
-  const Program program = makeVariant(trimmed(options.variant), {.type = parseFloatType(options.dtype), .lse = !options.noLse});
+  const Program program = programOf(trimmed(options.variant), {.type = parseFloatType(options.dtype), .lse = !options.noLse});
   Schedule schedule;
   if (options.emit != "program") {
     if (options.headDim.empty())
@@ -99,7 +99,7 @@ int compileVariant(const Options &options) {
 Command compile(CLI::App &program) {
   auto options = std::make_shared<Options>();
   CLI::App *app = program.add_subcommand("compile", "Print what becomes of a variant: its program, its tile module, its host or device code");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +")->required()->type_name("VARIANT");
+  app->add_option("variant", options->variant, "a variant of the gallery, or several by +; or a C++ file with one: my_variant.cpp")->required()->type_name("VARIANT");
   app->add_option("--target", options->target, "the processor: host (this machine's CPU), or a GPU of `tilewright list --targets`; host if left out")->type_name("NAME");
   app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out")->type_name("TYPE");
   app->add_option("--head-dim", options->headDim, "the head dims of Q and K, and of V if that differs; needed for all but --emit program")->type_name("D[,Dv]");
@@ -116,6 +116,7 @@ Command compile(CLI::App &program) {
   app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
   app->add_flag("--no-lse", options->noLse, "leave the lse output out");
   app->add_option("-o,--out", options->out, "a file, written as a whole or not at all; - is stdout")->type_name("FILE");
+  addCompiler(*app);
   app->add_flag("--json", options->json, "the text inside JSON, beside what it was made for");
   refuseEmpty(*app);
   app->footer("Every stage of a build, LLVM IR and assembly included: TILEWRIGHT_DUMP=folder tilewright run ...");

@@ -3,6 +3,7 @@
 #include "Output.h"
 #include "tilewright/dsl/Diagnostic.h"
 #include "tilewright/kernel/Nearest.h"
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <new>
@@ -111,7 +112,9 @@ int dispatch(int argc, char **argv) {
     finishOutput();
     return status;
   } catch (const ProgramError &error) {
-    return complain(name, error.diagnostic.message);
+    // What is wrong in a file that was named is shown at its line.
+    const bool isNamed = std::find(argv, argv + argc, std::string(error.diagnostic.where.file)) != argv + argc;
+    return complain(name, isNamed ? "\n" + std::string(error.what()) : error.diagnostic.message);
   } catch (const std::bad_alloc &) {
     return complain(name, "out of memory; try a smaller --shape");
   } catch (const std::exception &error) {

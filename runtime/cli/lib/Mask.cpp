@@ -6,7 +6,7 @@
 #include "Options.h"
 #include "Output.h"
 #include "Problem.h"
-#include "tilewright/dsl/Gallery.h"
+#include "Variant.h"
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/Nearest.h"
 #include "tilewright/schedule/DefaultSchedule.h"
@@ -77,7 +77,8 @@ void readCaptures(Look &look, const Options &options) {
 
 Look lookAt(const Options &options) {
   Look look;
-  look.program = makeVariant(trimmed(options.variant), {.type = parseFloatType(options.dtype), .lse = false});
+  look.program = programOf(trimmed(options.variant), {.type = parseFloatType(options.dtype), .lse = false});
+  (void)factsFor(trimmed(options.variant), Type::f32);   // refuses a program that has no mask over q and k
   look.shape = parseShape(options.shape);
   const Shape &s = look.shape;
   const Target target = findTarget(options.target);
@@ -209,7 +210,7 @@ int drawMask(const Options &options) {
 Command mask(CLI::App &program) {
   auto options = std::make_shared<Options>();
   CLI::App *app = program.add_subcommand("mask", "Draw what the masks of a variant keep, and which tiles kernels skip");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +")->required()->type_name("VARIANT");
+  app->add_option("variant", options->variant, "a variant of the gallery, or several by +; or a C++ file with one: my_variant.cpp")->required()->type_name("VARIANT");
   app->add_option("--shape", options->shape, "B,H,Hkv,Sq,Skv,D[,Dv]")->required()->type_name("SHAPE");
   app->add_option("--target", options->target, "the processor whose kernel is looked at; host if left out")->type_name("NAME");
   app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out")->type_name("TYPE");
@@ -218,6 +219,7 @@ Command mask(CLI::App &program) {
   app->add_option("--capture", options->captures, "a table that the variant reads; may be given several times")->type_name("name=FILE.npy");
   app->add_option("--tile", options->tile, "say of this tile, by row and column of tiles, why it is empty, partial or full")->type_name("i,j");
   app->add_option("-o,--out", options->out, "the picture: .png, .svg or .txt; - is the text on stdout")->type_name("FILE");
+  addCompiler(*app);
   app->add_flag("--json", options->json, "the numbers as JSON");
   refuseEmpty(*app);
   return {app, [options] { return drawMask(*options); }};

@@ -62,6 +62,11 @@ std::string trimmed(const std::string &text) {
   return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") + 1 - first);
 }
 
+void addCompiler(CLI::App &app) {
+  app.add_option_function<std::string>("--cxx", [](const std::string &command) { setenv("CXX", command.c_str(), 1); }, "the C++ compiler of variants in files, and of the simulator; CXX or c++ if left out")
+      ->type_name("COMMAND");
+}
+
 void refuseEmpty(CLI::App &app) {
   for (CLI::Option *option : app.get_options([](const CLI::Option *o) { return o->get_expected_max() > 0; }))
     option->check([](const std::string &text) { return trimmed(text).empty() ? std::string("an empty value; leave the option out, or say what is meant") : std::string(); });

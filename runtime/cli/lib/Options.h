@@ -41,6 +41,9 @@ void checkChoice(std::string_view option, const std::string &text, const std::ve
 /// Without the blanks around it.
 [[nodiscard]] std::string trimmed(const std::string &text);
 
+/// `--cxx COMMAND`: the C++ compiler of variants in files, and of the simulator, in place of CXX.
+void addCompiler(CLI::App &app);
+
 /// Makes every option and argument of the command refuse an empty value.
 void refuseEmpty(CLI::App &app);
 

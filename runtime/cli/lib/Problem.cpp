@@ -1,5 +1,6 @@
 #include "Problem.h"
 #include "Npy.h"
+#include "Variant.h"
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/Nearest.h"
 #include <algorithm>
@@ -65,6 +66,27 @@ Array numbers(const NpyArray &file, Type type, const std::string &path) {
   return array;
 }
 
+bool isMain(const std::string &tensor) { return tensor == "Q" || tensor == "K" || tensor == "V"; }
+
+/// What a file holds, as the tensor's elements.
+Array arrayIn(const NpyArray &file, const TensorInfo &tensor, const std::string &path) {
+  if (file.shape.size() != tensor.rank)
+    throw std::invalid_argument(fmt::format("{} has {} dimensions, [{}]; tensor '{}' has {}", path, file.shape.size(), fmt::join(file.shape, ", "), tensor.name, tensor.rank));
+  return numbers(file, tensor.type, path);
+}
+
+/// Refuses files for tensors that the variant does not read.
+void checkCaptures(const Problem &problem, const std::map<std::string, std::string> &files) {
+  std::vector<std::string> known;
+  for (const auto &tensor : tensorsOf(problem.program))
+    if (!isMain(tensor->name) && !isStored(problem.program, tensor->name))
+      known.push_back(tensor->name);
+  for (const auto &[name, path] : files)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw std::invalid_argument(fmt::format("--capture {}={}: variant '{}' reads no tensor of that name{}; {}", name, path, problem.variant, suggestion(name, known),
+                                              known.empty() ? "it reads Q, K and V only" : fmt::format("besides Q, K, V it reads {}", fmt::join(known, ", "))));
+}
+
 /// Refuses files that disagree about a length, by the options that named them.
 void checkAgreement(const std::map<std::string, Array> &tensors, const std::vector<Capture> &captures, const Files &files) {
   struct Place {
@@ -112,11 +134,14 @@ std::vector<std::int64_t> shapeOf(const Shape &s, const std::string &name) {
 
 VariantShape variantShape(const Shape &s) { return {s.b, s.h, s.hkv, s.sq, s.skv, s.d, s.dv}; }
 
-Problem randomProblem(const std::string &variant, Type type, const Shape &shape, std::uint64_t seed) {
-  Problem problem{variant, makeVariant(variant, {.type = type, .lse = true}), type, shape, {}, factsOf(variant, type)};
+Problem randomProblem(const std::string &variant, Type type, const Shape &shape, std::uint64_t seed, const std::map<std::string, std::string> &captures) {
+  Problem problem{variant, programOf(variant, {.type = type, .lse = true}), type, shape, {}, factsFor(variant, type)};
+  checkCaptures(problem, captures);
   Normal normal(seed);
   for (const auto &tensor : tensorsOf(problem.program)) {
-    if (tensor->name != "Q" && tensor->name != "K" && tensor->name != "V")
+    if (const auto path = captures.find(tensor->name); path != captures.end())
+      problem.inputs.tensors[tensor->name] = arrayIn(readNpy(path->second), *tensor, path->second);
+    if (!isMain(tensor->name))
       continue;
     Array array{shapeOf(shape, tensor->name), {}};
     array.data.resize(points(array.shape));
@@ -125,6 +150,8 @@ Problem randomProblem(const std::string &variant, Type type, const Shape &shape,
     problem.inputs.tensors[tensor->name] = std::move(array);
   }
   for (const Capture &capture : problem.facts.captures) {
+    if (problem.inputs.tensors.contains(capture.name))
+      continue;
     std::mt19937_64 generator = generatorFor(capture.name, seed);
     Array array = capture.make(variantShape(shape), generator);
     for (double &value : array.data)
@@ -147,25 +174,16 @@ Problem filedProblem(const std::string &variant, std::optional<Type> type, const
     if (!isFloat(*type))
       throw std::invalid_argument(fmt::format("{} holds {}, no float; say what it is to be: --dtype f16, bf16, f32 or f64", files.q, q.type));
   }
-  Problem problem{variant, makeVariant(variant, {.type = *type, .lse = true}), *type, {}, {}, factsOf(variant, *type)};
-  std::vector<std::string> captures;
+  Problem problem{variant, programOf(variant, {.type = *type, .lse = true}), *type, {}, {}, factsFor(variant, *type)};
+  checkCaptures(problem, files.captures);
   for (const auto &tensor : tensorsOf(problem.program)) {
     if (isStored(problem.program, tensor->name))
       continue;
-    if (tensor->name != "Q" && tensor->name != "K" && tensor->name != "V")
-      captures.push_back(tensor->name);
     auto path = paths.find(tensor->name);
     if (path == paths.end())
       throw std::invalid_argument(fmt::format("variant '{}' reads tensor '{}' too; give it: --capture {}=FILE.npy", variant, tensor->name, tensor->name));
-    NpyArray file = tensor->name == "Q" ? q : readNpy(path->second);
-    if (file.shape.size() != tensor->rank)
-      throw std::invalid_argument(fmt::format("{} has {} dimensions, [{}]; tensor '{}' has {}", path->second, file.shape.size(), fmt::join(file.shape, ", "), tensor->name, tensor->rank));
-    problem.inputs.tensors[tensor->name] = numbers(file, tensor->type, path->second);
+    problem.inputs.tensors[tensor->name] = arrayIn(tensor->name == "Q" ? q : readNpy(path->second), *tensor, path->second);
   }
-  for (const auto &[name, path] : files.captures)
-    if (std::find(captures.begin(), captures.end(), name) == captures.end())
-      throw std::invalid_argument(fmt::format("--capture {}={}: variant '{}' reads no tensor of that name{}; {}", name, path, variant, suggestion(name, captures),
-                                              captures.empty() ? "it reads Q, K and V only" : fmt::format("besides Q, K, V it reads {}", fmt::join(captures, ", "))));
   checkAgreement(problem.inputs.tensors, problem.facts.captures, files);
   const auto &qs = problem.inputs.tensors["Q"].shape, &ks = problem.inputs.tensors["K"].shape, &vs = problem.inputs.tensors["V"].shape;
   problem.shape = {qs[0], qs[1], ks[1], qs[2], ks[2], qs[3], vs[3]};

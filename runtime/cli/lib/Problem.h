@@ -23,8 +23,9 @@ struct Problem {
 /// The shape as the gallery takes it.
 [[nodiscard]] VariantShape variantShape(const Shape &shape);
 
-/// Normal numbers of mean 0 and deviation 1 by `seed` for Q, K and V, and what the gallery makes for other tensors; rounded to the types.
-[[nodiscard]] Problem randomProblem(const std::string &variant, Type type, const Shape &shape, std::uint64_t seed);
+/// Normal numbers of mean 0 and deviation 1 by `seed` for Q, K and V; other tensors from the files of `captures`, by name, or as the variant's facts make them;
+/// rounded to the types.
+[[nodiscard]] Problem randomProblem(const std::string &variant, Type type, const Shape &shape, std::uint64_t seed, const std::map<std::string, std::string> &captures = {});
 
 /// Files for Q, K, V and other tensors by name. Values are converted to `type`, or, without one, must be of the type of Q.
 struct Files {

@@ -42,22 +42,20 @@ Problem problemOf(const RunOptions &options) {
     throw std::invalid_argument("give either --shape B,H,Hkv,Sq,Skv,D[,Dv] for random inputs, or --q, --k and --v for inputs from files");
   const std::optional<Type> type = options.dtype.empty() ? std::nullopt : std::optional(parseFloatType(options.dtype));
   Problem problem;
+  Files files = options.files;
+  for (const std::string &capture : options.captures) {
+    const auto [name, path] = parsePair("--capture", capture, "NAME=FILE.npy");
+    addOnce(files.captures, "--capture", name, path);
+  }
   if (hasFiles) {
     if (!options.seed.empty())
       throw std::invalid_argument("--seed goes with --shape; inputs from files are not random");
     for (auto [option, path] : {std::pair("--q", &options.files.q), std::pair("--k", &options.files.k), std::pair("--v", &options.files.v)})
       if (path->empty())
         throw std::invalid_argument(fmt::format("{} is missing: inputs from files need --q, --k and --v", option));
-    Files files = options.files;
-    for (const std::string &capture : options.captures) {
-      const auto [name, path] = parsePair("--capture", capture, "NAME=FILE.npy");
-      addOnce(files.captures, "--capture", name, path);
-    }
     problem = filedProblem(trimmed(options.variant), type, files);
   } else {
-    if (!options.captures.empty())
-      throw std::invalid_argument("--capture goes with --q, --k and --v; with --shape all inputs are random");
-    problem = randomProblem(trimmed(options.variant), type.value_or(Type::bf16), parseShape(options.shape), options.seed.empty() ? 1 : parseSeed(options.seed));
+    problem = randomProblem(trimmed(options.variant), type.value_or(Type::bf16), parseShape(options.shape), options.seed.empty() ? 1 : parseSeed(options.seed), files.captures);
   }
   for (const std::string &scalar : options.scalars) {
     auto [name, value] = parsePair("--scalar", scalar, "NAME=NUMBER");
@@ -157,7 +155,7 @@ int runVariant(const RunOptions &options) {
 Command run(CLI::App &program) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *app = program.add_subcommand("run", "Run a variant on random inputs or on .npy files; time it, check it against float64");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +: causal+alibi, window(255,0)+softcap(30)")->required()->type_name("VARIANT");
+  app->add_option("variant", options->variant, "a variant of the gallery, or several by +: causal+alibi, window(255,0)+softcap(30); or a C++ file with one of your own: my_variant.cpp")->required()->type_name("VARIANT");
   app->add_option("--shape", options->shape, "random inputs of these lengths: Q [B,H,Sq,D], K [B,Hkv,Skv,D], V [B,Hkv,Skv,Dv]; Dv is D if left out")->type_name("B,H,Hkv,Sq,Skv,D[,Dv]");
   app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out, with files the type of Q's")->type_name("TYPE");
   app->add_option("--pass", options->pass, "forward: O and lse; backward: the gradients of all inputs, for random derivatives of the loss by O")->type_name("PASS");
@@ -178,10 +176,11 @@ Command run(CLI::App &program) {
   app->add_option("--q", options->files.q, "queries from a .npy file [B,H,Sq,D]: f2, f4 or f8; u2 or V2 as bf16")->type_name("FILE");
   app->add_option("--k", options->files.k, "keys, [B,Hkv,Skv,D]")->type_name("FILE");
   app->add_option("--v", options->files.v, "values, [B,Hkv,Skv,Dv]")->type_name("FILE");
-  app->add_option("--capture", options->captures, "another tensor of the variant, such as slopes=slopes.npy")->type_name("NAME=FILE")->allow_extra_args(false);
+  app->add_option("--capture", options->captures, "another tensor of the variant, such as slopes=slopes.npy; with --shape random if left out")->type_name("NAME=FILE")->allow_extra_args(false);
   app->add_option("--scalar", options->scalars, "a run-time scalar of the variant")->type_name("NAME=NUMBER")->allow_extra_args(false);
   app->add_option("--out", options->out, "write O there, as .npy (bf16 as f4)")->type_name("FILE");
   app->add_option("--lse", options->lse, "write the natural-log log-sum-exp [B,H,Sq] there, as .npy")->type_name("FILE");
+  addCompiler(*app);
   app->add_flag("--no-cache", options->noCache, "compile anew, and keep nothing on disk");
   app->add_flag("--json", options->json, "report as JSON");
   refuseEmpty(*app);

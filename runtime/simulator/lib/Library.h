@@ -1,16 +1,14 @@
 // A kernel's file, loaded.
 #pragma once
 #include "tilewright/simulator/Simulator.h"
+#include "tilewright/toolchain/Toolchain.h"
+#include <optional>
 
 namespace tw {
 
 struct SimulatedKernel::Library {
-  void *handle = nullptr;
+  std::optional<SharedObject> object;
   std::string text;   // of the kernel
-  Library() = default;
-  ~Library();
-  Library(const Library &) = delete;
-  Library &operator=(const Library &) = delete;
 };
 
 }   // namespace tw

@@ -56,7 +56,7 @@ TEST_CASE("what is missing or does not go together") {
   CHECK(refusal("run") == "tilewright run: variant is required; see tilewright run --help\n");
   CHECK(refusal("run causal") == "tilewright run: give either --shape B,H,Hkv,Sq,Skv,D[,Dv] for random inputs, or --q, --k and --v for inputs from files\n");
   CHECK(refusal("run causal --q x.npy") == "tilewright run: --k is missing: inputs from files need --q, --k and --v\n");
-  CHECK(refusal("run causal" + shape + " --capture slopes=x.npy") == "tilewright run: --capture goes with --q, --k and --v; with --shape all inputs are random\n");
+  CHECK(refusal("run causal" + shape + " --capture slopes=x.npy") == "tilewright run: --capture slopes=x.npy: variant 'causal' reads no tensor of that name; it reads Q, K and V only\n");
   CHECK(refusal("run causal" + shape + " --on evaluate --schedule 'block=q q=8 k=8 d=8 e=8'") == "tilewright run: --schedule goes with --on cpu or gpu or simulator, not with --on evaluate; leave it out\n");
   CHECK(refusal("compile causal --head-dim 64 --target l4 --shared-limit 48k") == "tilewright compile: --shared-limit '48k': expected a number of bytes from 1, such as 49152 or 48KiB\n");
   CHECK(refusal("run causal --shape 1,1,1,8,8,8 --shared-limit 48KiB") == "tilewright run: --shared-limit goes with --on gpu or simulator, not with --on cpu; leave it out\n");

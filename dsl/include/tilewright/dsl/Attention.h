@@ -31,6 +31,8 @@ public:
   Attention &branch(Tensor q, Tensor k, RowFunction factor, Location where = Location::current());
   /// Stores the natural-log log-sum-exp of Q and K, [B,H,Sq] f32: −inf for a row without a key.
   Attention &lse(Tensor lse, Location where = Location::current());
+  /// Whether the normaliser has one.
+  [[nodiscard]] bool hasLogSumExp() const { return bool(normalizer.logSumExp); }
   [[nodiscard]] Program program() const;
 
   /// What a score is made of, for steps that need more of it than the score: [b,h,q,d] and [b,h,k,d].

@@ -47,11 +47,12 @@ struct VariantFacts {
   bool isSoftmax = true;             // lse is that of the scores alone
   bool hasLse = true;
   using Tensors = std::map<std::string, Array>;
-  /// The largest score, where |q·k| / √D is at most `size`, is at most factor · size + bias.
+  /// The largest score, where |q·k| / √D is at most `size`, is at most factor · size + bias; none of a variant that is not the gallery's.
   struct ScoreBound {
     double factor = 1, bias = 0;
   };
   std::function<ScoreBound(const VariantShape &shape, const Tensors &captures)> scoreBound;
+  [[nodiscard]] bool isBounded() const { return bool(scoreBound); }
   /// A factor of a mean of V.
   std::function<double(const Tensors &captures)> scale;
   /// No mean: what all weights of a row change by together where each score changes by 1, at most.
