@@ -1,41 +1,12 @@
 // The widest tiles that fit, tried in a fixed order of preference.
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "Fitting.h"
 #include "Footprint.h"
 #include "NestedSchedules.h"
-#include <algorithm>
-#include <fmt/format.h>
-#include <functional>
-#include <set>
+#include <vector>
 
 namespace tw {
 namespace {
-
-constexpr std::int64_t widestInner = 256;          // one dot instruction's width
-constexpr std::int64_t widestNested = 1 << 20;     // of an axis that is walked in chunks
-
-/// Widths of inner axes: whole, padded to what one instruction copies and multiplies on a GPU; wider ones are walked in chunks where they can be.
-void setInner(Schedule &schedule, const Program &program, const Roles &roles, const Target &target, const std::map<std::string, std::int64_t> &extents) {
-  for (std::size_t i = 0; i < roles.axes.size(); ++i) {
-    if (roles.roles[i] != Role::inner)
-      continue;
-    const std::string &name = roles.axes[i].name();
-    auto given = extents.find(name);
-    if (given == extents.end())
-      throw std::invalid_argument(fmt::format("program '{}' needs the length of axis '{}', which lies whole inside a tile: give it in BuildOptions::extents", program.name, name));
-    const bool nests = given->second > widestInner && canNest(program, roles, roles.axes[i]);
-    if (const std::int64_t widest = nests ? widestNested : widestInner; given->second < 1 || given->second > widest)
-      throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that {} may be 1 to {} long", name, program.name, given->second,
-                                              nests ? "is walked in chunks" : "lies whole inside a tile", widest));
-    if (nests) {
-      const int width = chunkWidth(target);
-      schedule.nested[name] = {width, 2};
-      schedule.widths[name] = int((given->second + width - 1) / width * width);
-      continue;
-    }
-    int length = int(given->second);
-    schedule.widths[name] = target.isHost() ? length : (length + 7) / 8 * 8;
-  }
-}
 
 struct Candidate {
   int warpgroups, block, fold, stages;
@@ -82,43 +53,8 @@ std::vector<Candidate> candidates(const Target &target) {
   return list;
 }
 
-/// Does a mask set rows apart, so that items may take unequally long? A condition on coordinates of the block axis and the fold axis together.
-bool masksDiffer(const Program &program, const Roles &roles) {
-  std::set<const Node *> seen;
-  std::function<bool(const Tile &)> differs = [&](const Tile &tile) {
-    const Node &node = tile.node();
-    if (!seen.insert(&node).second)
-      return false;
-    if (node.type == Type::boolean && contains(node.axes, roles.block()) && contains(node.axes, roles.fold->axis))
-      return true;
-    return std::any_of(node.operands.begin(), node.operands.end(), differs);
-  };
-  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), differs) ||
-         std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return differs(store.value); });
-}
-
-/// Registers that a consumer thread may hold: the file shared out among the multiprocessor's threads, at most what one thread can name. It is given
-/// out to four warps at a time, so that a producer's single warp takes as much as a warpgroup; on Hopper it is one, and gives most away.
-int registersPerThread(const Target &target, const Schedule &schedule) {
-  int threads = 128 * schedule.warpgroups, shared = target.registersPerSM / ((threads + (schedule.producer ? 128 : 0)) * schedule.blocksPerSM);
-  if (target.isHopper())
-    shared = (target.registersPerSM - 128 * (schedule.warpgroups >= 3 ? 32 : 40)) / threads;
-  return std::min(target.registersPerThreadMax, shared) / 8 * 8;
-}
-
-[[noreturn]] void refuseSmallest(const Program &program, const Target &target, const Schedule &schedule, const Footprint &smallest) {
-  bool memory = smallest.sharedBytes > target.sharedBytesPerBlock;
-  const int whole = findTarget(target.name).sharedBytesPerBlock;   // without a limit that was asked for
-  throw std::invalid_argument(fmt::format(
-      "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}{}; make an inner axis shorter{}", program.name, target.title,
-      memory ? smallest.sharedBytes : smallest.registersPerThread, memory ? "bytes of shared memory a block" : "registers a thread",
-      memory ? target.sharedBytesPerBlock : registersPerThread(target, schedule),
-      memory && target.sharedBytesPerBlock < whole ? fmt::format(", which is the limit asked for: the GPU has {}", whole) : "",
-      memory && target.sharedBytesPerBlock < whole && smallest.sharedBytes <= whole ? fmt::format(", or the limit at least {}", smallest.sharedBytes) : ""));
-}
-
 /// The schedules that fit of a program with axes that are walked in chunks.
-std::vector<Schedule> fittingNested(const Program &program, const Roles &roles, const Target &target, const Schedule &start, std::size_t most) {
+std::vector<Schedule> fittingNested(const Program &program, const std::vector<TileUse> &uses, const Roles &roles, const Target &target, const Schedule &start, std::size_t most) {
   std::vector<Schedule> fitting;
   Footprint smallest;
   Schedule last;
@@ -127,9 +63,9 @@ std::vector<Schedule> fittingNested(const Program &program, const Roles &roles, 
       continue;   // fewer slots take no fewer registers
     schedule.overlap = schedule.turns = schedule.stabilised = false;   // a step's chunks are gone when its numbers are known
     schedule.drawn = !target.isHost();
-    smallest = footprint(program, schedule, target);
+    smallest = footprint(uses, schedule, target);
     last = schedule;
-    const bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(1) && smallest.registersPerThread <= registersPerThread(target, schedule);
+    const bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(1) && smallest.registersPerThread <= registersAvailable(target, schedule);
     if (fits)
       fitting.push_back(schedule);
     if (fitting.size() == most)
@@ -138,7 +74,7 @@ std::vector<Schedule> fittingNested(const Program &program, const Roles &roles, 
   if (fitting.empty() && target.isHost())
     return {last};        // a CPU runs what outgrows its cache too
   if (fitting.empty())
-    refuseSmallest(program, target, last, smallest);
+    throw fitsNothing(program, target, last, smallest);
   return fitting;
 }
 
@@ -154,8 +90,9 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   Schedule schedule;
   schedule.block = roles.block().name();
   setInner(schedule, program, roles, target, innerExtents);
+  const auto uses = tileUses(program, roles);
   if (!schedule.nested.empty())
-    return fittingNested(program, roles, target, schedule, most);
+    return fittingNested(program, uses, roles, target, schedule, most);
   const bool itemsDiffer = masksDiffer(program, roles);
   Footprint smallest;
   for (const Candidate &c : candidates(target)) {
@@ -166,11 +103,11 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     schedule.blockBuffers = 1;
     schedule.producer = c.producer;
     schedule.blocksPerSM = c.blocksPerSM;
-    smallest = footprint(program, schedule, target);
-    bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(c.blocksPerSM) && smallest.registersPerThread <= registersPerThread(target, schedule);
+    smallest = footprint(uses, schedule, target);
+    bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(c.blocksPerSM) && smallest.registersPerThread <= registersAvailable(target, schedule);
     if (fits && target.isHopper()) {       // the next item's tiles come while the last one's are read
       schedule.blockBuffers = 2;
-      if (footprint(program, schedule, target).sharedBytes > target.sharedBytesPerBlock)
+      if (footprint(uses, schedule, target).sharedBytes > target.sharedBytesPerBlock)
         schedule.blockBuffers = 1;
     }
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
@@ -186,7 +123,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     }
   }
   if (fitting.empty())
-    refuseSmallest(program, target, schedule, smallest);
+    throw fitsNothing(program, target, schedule, smallest);
   return fitting;
 }
 

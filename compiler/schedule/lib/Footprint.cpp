@@ -28,23 +28,26 @@ public:
       if (!added)
         add(TileUse::Kind::product, node.axes, bytes(node.type));
     }
+    if (isVector(node))
+      uses.push_back({TileUse::Kind::vector, {roles.fold->axis}, bytes(node.type)});
     if (isColumn(node))
       uses.push_back({TileUse::Kind::column, {roles.fold->axis}, bytes(node.type)});
     for (const Tile &operand : node.operands)
       visit(operand, node.op == Op::named && added);
   }
 
+  /// A load along the fold axis alone: a ring of its own in shared memory.
+  bool isVector(const Node &node) const {
+    const Axes tiled = tiledOf(node.axes);
+    return node.op == Op::load && tiled.size() == 1 && contains(tiled, roles.fold->axis);
+  }
+
   /// A coordinate of the fold axis that becomes a number, or a vector along that axis.
   bool isColumn(const Node &node) const {
     if (!isFloat(node.type))
       return false;
-    if (node.op == Op::load) {
-      Axes tiled;
-      for (const Axis &axis : node.axes)
-        if (roles.isTiled(axis))
-          tiled.push_back(axis);
-      return tiled.size() == 1 && contains(tiled, roles.fold->axis);
-    }
+    if (node.op == Op::load)
+      return isVector(node);
     return std::any_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return !isFloat(operand.type()) && operand.type() != Type::boolean && contains(operand.axes(), roles.fold->axis); });
   }
 
@@ -64,12 +67,16 @@ public:
     visit(yield, false);
   }
 
-  void add(TileUse::Kind kind, const Axes &axes, int elementBytes) {
+  Axes tiledOf(const Axes &axes) const {
     Axes tiled;
     for (const Axis &axis : axes)
       if (roles.isTiled(axis))
         tiled.push_back(axis);
-    if (tiled.size() == 2)
+    return tiled;
+  }
+
+  void add(TileUse::Kind kind, const Axes &axes, int elementBytes) {
+    if (const Axes tiled = tiledOf(axes); tiled.size() == 2)
       uses.push_back({kind, tiled, elementBytes});
   }
 
@@ -125,7 +132,8 @@ int slots(const TileUse &use, const Schedule &schedule) {
 Footprint onHost(const std::vector<TileUse> &uses, const Schedule &schedule) {
   Footprint f;
   for (const TileUse &use : uses)
-    f.sharedBytes += elements(use, schedule) * std::max(use.elementBytes, 4);
+    if (use.kind != TileUse::Kind::vector)
+      f.sharedBytes += elements(use, schedule) * std::max(use.elementBytes, 4);
   return f;
 }
 
@@ -150,7 +158,8 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
     std::int64_t n = elements(use, schedule);
     switch (use.kind) {
     case TileUse::Kind::blockOperand:
-    case TileUse::Kind::foldOperand: f.sharedBytes += sharedBytes(use, schedule) * slots(use, schedule); break;
+    case TileUse::Kind::foldOperand:
+    case TileUse::Kind::vector: f.sharedBytes += sharedBytes(use, schedule) * slots(use, schedule); break;
     case TileUse::Kind::accumulator: held += n; break;
     case TileUse::Kind::column: columns += columnRegisters; break;
     case TileUse::Kind::product: held += schedule.producer ? n + n / 2 : n; break;
@@ -162,10 +171,12 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
 
 } // namespace
 
-Footprint footprint(const Program &program, const Schedule &schedule, const Target &target) {
-  Roles roles = rolesOf(program, schedule.block);
-  auto uses = tileUses(program, roles);
+Footprint footprint(const std::vector<TileUse> &uses, const Schedule &schedule, const Target &target) {
   return target.isHost() ? onHost(uses, schedule) : onGpu(uses, schedule, target);
+}
+
+Footprint footprint(const Program &program, const Schedule &schedule, const Target &target) {
+  return footprint(tileUses(program, rolesOf(program, schedule.block)), schedule, target);
 }
 
 } // namespace tw

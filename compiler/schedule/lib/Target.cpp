@@ -29,13 +29,21 @@ struct Capability {
   /// Instructions", row "reciprocal, …, base 2 exponential (exp2)": 16 for each capability below. (10.3 has twice that:
   /// NVIDIA Technical Blog, article on Blackwell Ultra's special-function units.)
   int exp2PerClock = 16;
+  /// The same table, row "32-bit floating-point add, multiply, multiply-add": 64 for 8.0, 128 for 8.6, 8.9, 9.0, 10.0 and 12.0.
+  int f32PerClock = 128;
+  /// What a whole GPU's level-2 cache gives in a clock: 5,120 bytes, NVIDIA A100 white paper, "A100 L2 Cache". 0: not published; a multiprocessor's
+  /// port takes 64.
+  int l2BytesPerClock = 0;
+  /// Of the tensor cores' rate, what the instructions that kernels use reach. On 9.0 those of 8.0 reach less than its own: fitted to kernels of ours on an
+  /// H200 (docs/cost-model.md). Elsewhere nobody has measured it.
+  double tensorShare = 1;
 };
 
-constexpr Capability sm80{"sm80", 164, 2048};    // 8.0
+constexpr Capability sm80{"sm80", 164, 2048, 16, 64, 5120};    // 8.0
 constexpr Capability sm86{"sm86", 100, 1536};    // 8.6
 constexpr Capability sm89{"sm89", 100, 1536};    // 8.9
 constexpr Capability sm90{"sm90a", 228, 2048};   // 9.0, with its own instructions
-constexpr Capability sm90Common{"sm90", 228, 2048};   // 9.0, without them: what every GPU since 8.0 has
+constexpr Capability sm90Common{"sm90", 228, 2048, 16, 128, 0, 0.42};   // 9.0, without them: what every GPU since 8.0 has
 constexpr Capability sm100{"sm100a", 228, 2048}; // 10.0, with its own instructions
 constexpr Capability sm120{"sm120", 100, 1536};  // 12.0
 
@@ -46,6 +54,7 @@ struct Product {
   int sms;
   std::int64_t l2Bytes, dramBytes;
   double dramBytesPerSecond, clockHz, tensorFlopsF16;
+  double sustainedClockHz = 0;   // under load, where it was measured
 };
 
 Target gpu(const Product &product) {
@@ -67,7 +76,13 @@ Target gpu(const Product &product) {
   target.dramBytesPerSecond = product.dramBytesPerSecond;
   target.clockHz = product.clockHz;
   target.tensorFlopsF16 = product.tensorFlopsF16;
-  target.exp2PerSecond = product.clockHz * product.sms * capability.exp2PerClock;
+  const double clocks = product.clockHz * product.sms;
+  target.exp2PerSecond = clocks * capability.exp2PerClock;
+  target.f32PerSecond = clocks * capability.f32PerClock;
+  target.sharedBytesPerSecond = clocks * 128;   // 32 banks of 4 bytes: CUDA Programming Guide, "Shared Memory"
+  target.l2BytesPerSecond = capability.l2BytesPerClock > 0 ? product.clockHz * capability.l2BytesPerClock : clocks * 64;
+  target.tensorShare = capability.tensorShare;
+  target.sustainedClockHz = product.sustainedClockHz > 0 ? product.sustainedClockHz : product.clockHz;
   return target;
 }
 
@@ -92,10 +107,11 @@ const Product products[] = {
     {"h100", "NVIDIA H100 SXM", sm90, 132, 50 * MiB, 80 * GB, 3352 * giga, 1830 * mega, 989.4 * tera},
     // The same table, column H100 PCIe: 114 SMs, 2,039 GB/s, 756 TFLOPS at 1620 MHz.
     {"h100-pcie", "NVIDIA H100 PCIe", sm90, 114, 50 * MiB, 80 * GB, 2039 * giga, 1620 * mega, 756 * tera},
+    // Sustained clock: measured, docs/performance.md, "What each field of a schedule is worth".
     // NVIDIA H200 data sheet: 141 GB, 4.8 TB/s, f16 1,979 TFLOPS with sparsity; the chip is the H100 SXM's.
-    {"h200", "NVIDIA H200 SXM", sm90, 132, 50 * MiB, 141 * GB, 4800 * giga, 1830 * mega, 989.4 * tera},
+    {"h200", "NVIDIA H200 SXM", sm90, 132, 50 * MiB, 141 * GB, 4800 * giga, 1830 * mega, 989.4 * tera, 1530 * mega},
     // The same GPU with the instructions that every GPU since 8.0 has, to compare them. Its rate with those is not published.
-    {"h200-sm80", "NVIDIA H200 SXM, without Hopper's own instructions", sm90Common, 132, 50 * MiB, 141 * GB, 4800 * giga, 1830 * mega, 989.4 * tera},
+    {"h200-sm80", "NVIDIA H200 SXM, without Hopper's own instructions", sm90Common, 132, 50 * MiB, 141 * GB, 4800 * giga, 1830 * mega, 989.4 * tera, 1530 * mega},
     // NVIDIA L4 data sheet: 24 GB, 300 GB/s, f16 242 TFLOPS with sparsity. Ada white paper v2, appendix: 58 SMs, boost
     // 2040 MHz, L2 49,152 KB.
     {"l4", "NVIDIA L4", sm89, 58, 48 * MiB, 24 * GB, 300 * giga, 2040 * mega, 121 * tera},
@@ -172,13 +188,14 @@ std::string describe(const Target &target) {
     line("memory", fmt::format("{:.4g} GB", double(target.dramBytes) / GB));
     return text;
   }
-  line("SMs", fmt::format("{} at {}", target.sms, rate(target.clockHz, mega, "MHz")));
+  line("SMs", fmt::format("{} at {}{}", target.sms, rate(target.clockHz, mega, "MHz"), target.sustainedClockHz < target.clockHz ? fmt::format(", {} under load", rate(target.sustainedClockHz, mega, "MHz")) : ""));
   line("shared memory", fmt::format("{} KiB a block, {} KiB an SM", target.sharedBytesPerBlock / KiB, target.sharedBytesPerSM / KiB));
   line("registers", fmt::format("{} an SM, {} a thread", target.registersPerSM, target.registersPerThreadMax));
   line("threads", fmt::format("{} an SM, {} a block", target.threadsPerSM, target.threadsPerBlock));
-  line("L2", fmt::format("{:.4g} MiB", double(target.l2Bytes) / MiB));
+  line("L2", fmt::format("{:.4g} MiB at {}", double(target.l2Bytes) / MiB, rate(target.l2BytesPerSecond, tera, "TB/s")));
   line("memory", fmt::format("{:.4g} GB at {}", double(target.dramBytes) / GB, rate(target.dramBytesPerSecond, giga, "GB/s")));
   line("f16 tensor", rate(target.tensorFlopsF16, tera, "TFLOP/s, dense, f32 accumulators"));
+  line("f32", rate(target.f32PerSecond, tera, "T/s"));
   line("exp2", rate(target.exp2PerSecond, tera, "T/s"));
   return text;
 }

@@ -85,6 +85,13 @@ TEST_CASE("a GPU's tensor rate is its multiprocessors times its clock times the 
     const double expected = target.sms * target.clockHz * rate.at(target.arch) / (geForce ? 2 : 1);
     CHECK(target.tensorFlopsF16 == Approx(expected).epsilon(0.02));
     CHECK(target.exp2PerSecond == Approx(target.sms * target.clockHz * 16));
+    CHECK(target.f32PerSecond == Approx(target.sms * target.clockHz * (target.arch == "sm80" ? 64 : 128)));
+    CHECK(target.l2BytesPerSecond <= target.sms * target.clockHz * 64);
+    CHECK(target.l2BytesPerSecond > target.dramBytesPerSecond);
+    CHECK(target.sharedBytesPerSecond == Approx(target.sms * target.clockHz * 128));
+    CHECK(target.sustainedClockHz <= target.clockHz);
+    CHECK(target.sustainedClockHz > 0);
+    CHECK(target.tensorShare <= 1);
     CHECK(target.dramBytesPerSecond > 200e9);
     CHECK(target.vectorBytes == 0);
   }
@@ -103,13 +110,14 @@ TEST_CASE("the host has the cores that this process may use, and plausible cache
 
 TEST_CASE("a description states every fact with its unit") {
   CHECK(describe(findTarget("h200")) == "h200: NVIDIA H200 SXM (sm90a)\n"
-                                        "  SMs            132 at 1830 MHz\n"
+                                        "  SMs            132 at 1830 MHz, 1530 MHz under load\n"
                                         "  shared memory  227 KiB a block, 228 KiB an SM\n"
                                         "  registers      65536 an SM, 255 a thread\n"
                                         "  threads        2048 an SM, 1024 a block\n"
-                                        "  L2             50 MiB\n"
+                                        "  L2             50 MiB at 15.46 TB/s\n"
                                         "  memory         141 GB at 4800 GB/s\n"
                                         "  f16 tensor     989.4 TFLOP/s, dense, f32 accumulators\n"
+                                        "  f32            30.92 T/s\n"
                                         "  exp2           3.865 T/s\n");
 
   Target host;

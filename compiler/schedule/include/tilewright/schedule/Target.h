@@ -33,7 +33,12 @@ struct Target {
   double dramBytesPerSecond = 0;
   double clockHz = 0;             ///< the clock at which the rates below are stated; the host's highest
   double tensorFlopsF16 = 0;      ///< f16 or bf16 dots, f32 accumulators, no sparsity
+  double tensorShare = 1;         ///< of that, what the instructions reach that kernels use
   double exp2PerSecond = 0;       ///< f32 exp2 by the special-function units
+  double f32PerSecond = 0;        ///< f32 additions, or fused multiplications and additions
+  double l2BytesPerSecond = 0;    ///< what multiprocessors can read from the level-2 cache, all together
+  double sharedBytesPerSecond = 0;///< what the warps of all multiprocessors can read from shared memory
+  double sustainedClockHz = 0;    ///< the clock under full load of the tensor cores, as measured; `clockHz` where nobody has
 
   [[nodiscard]] bool isHost() const { return arch == "host"; }
   /// The most shared memory that each of so many blocks of a multiprocessor may ask for: of every block the system takes some too.

@@ -1,0 +1,72 @@
+// What every choice of a schedule asks: inner widths, registers there are, and the refusal where nothing fits.
+#include "Fitting.h"
+#include "NestedSchedules.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <set>
+
+namespace tw {
+namespace {
+
+constexpr std::int64_t widestInner = 256;          // one dot instruction's width
+constexpr std::int64_t widestNested = 1 << 20;     // of an axis that is walked in chunks
+
+} // namespace
+
+void setInner(Schedule &schedule, const Program &program, const Roles &roles, const Target &target, const std::map<std::string, std::int64_t> &extents) {
+  for (std::size_t i = 0; i < roles.axes.size(); ++i) {
+    if (roles.roles[i] != Role::inner)
+      continue;
+    const std::string &name = roles.axes[i].name();
+    auto given = extents.find(name);
+    if (given == extents.end())
+      throw std::invalid_argument(fmt::format("program '{}' needs the length of axis '{}', which lies whole inside a tile: give it in BuildOptions::extents", program.name, name));
+    const bool nests = given->second > widestInner && canNest(program, roles, roles.axes[i]);
+    if (const std::int64_t widest = nests ? widestNested : widestInner; given->second < 1 || given->second > widest)
+      throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that {} may be 1 to {} long", name, program.name, given->second,
+                                              nests ? "is walked in chunks" : "lies whole inside a tile", widest));
+    if (nests) {
+      const int width = chunkWidth(target);
+      schedule.nested[name] = {width, 2};
+      schedule.widths[name] = int((given->second + width - 1) / width * width);
+      continue;
+    }
+    int length = int(given->second);
+    schedule.widths[name] = target.isHost() ? length : (length + 7) / 8 * 8;
+  }
+}
+
+bool masksDiffer(const Program &program, const Roles &roles) {
+  std::set<const Node *> seen;
+  std::function<bool(const Tile &)> differs = [&](const Tile &tile) {
+    const Node &node = tile.node();
+    if (!seen.insert(&node).second)
+      return false;
+    if (node.type == Type::boolean && contains(node.axes, roles.block()) && contains(node.axes, roles.fold->axis))
+      return true;
+    return std::any_of(node.operands.begin(), node.operands.end(), differs);
+  };
+  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), differs) ||
+         std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return differs(store.value); });
+}
+
+int registersAvailable(const Target &target, const Schedule &schedule) {
+  int threads = 128 * schedule.warpgroups, shared = target.registersPerSM / ((threads + (schedule.producer ? 128 : 0)) * schedule.blocksPerSM);
+  if (target.isHopper())
+    shared = (target.registersPerSM - 128 * (schedule.warpgroups >= 3 ? 32 : 40)) / threads;
+  return std::min(target.registersPerThreadMax, shared) / 8 * 8;
+}
+
+std::invalid_argument fitsNothing(const Program &program, const Target &target, const Schedule &schedule, const Footprint &smallest) {
+  bool memory = smallest.sharedBytes > target.sharedBytesPerBlock;
+  const int whole = findTarget(target.name).sharedBytesPerBlock;   // without a limit that was asked for
+  return std::invalid_argument(fmt::format(
+      "program '{}' fits no schedule on {}: the smallest tiles need {} {}, there are {}{}; make an inner axis shorter{}", program.name, target.title,
+      memory ? smallest.sharedBytes : smallest.registersPerThread, memory ? "bytes of shared memory a block" : "registers a thread",
+      memory ? target.sharedBytesPerBlock : registersAvailable(target, schedule),
+      memory && target.sharedBytesPerBlock < whole ? fmt::format(", which is the limit asked for: the GPU has {}", whole) : "",
+      memory && target.sharedBytesPerBlock < whole && smallest.sharedBytes <= whole ? fmt::format(", or the limit at least {}", smallest.sharedBytes) : ""));
+}
+
+} // namespace tw
