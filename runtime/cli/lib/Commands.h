@@ -20,6 +20,7 @@ struct Command {
 [[nodiscard]] Command compile(CLI::App &program);
 [[nodiscard]] Command run(CLI::App &program);
 [[nodiscard]] Command mask(CLI::App &program);
+[[nodiscard]] Command explain(CLI::App &program);
 [[nodiscard]] Command cache(CLI::App &program);
 
 /// `tilewright opt …`: the MLIR pass driver over our dialects and passes. It parses its arguments itself.

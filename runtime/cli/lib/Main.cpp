@@ -35,7 +35,7 @@ std::string suggestedOption(const std::string &name, const CLI::App &app) {
 }
 
 /// What CLI11 found wrong, in our words.
-std::string explain(const CLI::ParseError &error, CLI::App &app) {
+std::string complaintOf(const CLI::ParseError &error, CLI::App &app) {
   if (const auto *extras = dynamic_cast<const CLI::ExtrasError *>(&error); extras && !app.remaining().empty()) {
     const std::string first = app.remaining().front();
     const std::string name = first.substr(0, first.find('='));
@@ -80,7 +80,7 @@ int dispatch(int argc, char **argv) {
                  "Environment: TILEWRIGHT_CACHE (folder of kernels, or off), TILEWRIGHT_THREADS, TILEWRIGHT_DUMP (folder for every stage of every build),\n"
                  "TILEWRIGHT_LOG=1 (lines on stderr that say how builds ended and why the compiler chose as it did), TILEWRIGHT_NVRTC, TILEWRIGHT_CUDA_DRIVER.");
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands{doctor(program), list(program), compile(program), run(program), mask(program), cache(program), opt(program)};
+  const std::vector<Command> commands{doctor(program), list(program), compile(program), run(program), mask(program), explain(program), cache(program), opt(program)};
   std::vector<std::string> names;
   for (const Command &command : commands)
     names.push_back(command.app->get_name());
@@ -102,7 +102,7 @@ int dispatch(int argc, char **argv) {
     if (error.get_exit_code() == 0)   // --help, --version
       return show(program, error);
     CLI::App &app = chosen ? *chosen->app : program;
-    return complain(chosen ? app.get_name() : "", fmt::format("{}; see tilewright {}--help", explain(error, app), chosen ? app.get_name() + " " : ""));
+    return complain(chosen ? app.get_name() : "", fmt::format("{}; see tilewright {}--help", complaintOf(error, app), chosen ? app.get_name() + " " : ""));
   }
   if (!chosen)
     return complain("", "no command given; see tilewright --help");
