@@ -9,7 +9,7 @@
 //
 // Both roles are made from one function, so their loops are the same ones. Which step comes behind one is a question of bounds: the next turn of its
 // loop, or the first of the next loop that has any. Copies go behind the last dots that read the slot that is full at the time: warps may then be a
-// whole step apart, and the copies have until the next step.
+// whole step apart, and the copies have until the next step. Where a fold is walked anew at each point of loops around it, a point's last step copies nothing.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -29,6 +29,16 @@ constexpr StringLiteral foldAxisAttr = "tile.fold";
 bool isCopying(Operation &op) { return isa<device::AcquireOp, device::CopyOp, device::AdvanceOp>(op); }
 bool isFold(Operation &op) { return op.hasAttr(foldAxisAttr); }
 bool isWays(Operation &op) { return op.hasAttr(tile::carefulAttrName); }
+
+bool copies(Operation *role) {
+  return role->walk([](device::CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Whether a loop walks points around a fold.
+bool isAround(Operation &op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  return loop && !isFold(op) && llvm::any_of(*loop.getBody(), [](Operation &inside) { return isFold(inside) || isWays(inside) || isAround(inside); });
+}
 
 scf::ForOp itemLoop(Block &role) {
   for (auto loop : role.getOps<scf::ForOp>())
@@ -84,6 +94,10 @@ public:
   LogicalResult run() {
     if (device::isHopper(kernel))
       return kernel.emitError() << "is for " << kernel.getArch() << ", where one thread copies by an engine of its own; its roles stay apart";
+    if (!copies(producer)) {   // consumers read all that they need themselves
+      producer.erase();
+      return success();
+    }
     Block &from = producer.getBody().front(), &to = consumers.getBody().front();
     scf::ForOp produced = itemLoop(from), consumed = itemLoop(to);
     if (!produced || !consumed)
@@ -113,8 +127,20 @@ private:
   LogicalResult merge(Block &from, Block &to) {
     OpBuilder b = OpBuilder::atBlockBegin(&to);
     for (Operation &op : from.without_terminator())
-      if (!isFold(op) && !isWays(op))
+      if (!isFold(op) && !isWays(op) && !isAround(op))
         b.clone(op, mapping);
+    SmallVector<Operation *> points, ofConsumers;
+    for (auto [block, found] : {std::pair(&from, &points), std::pair(&to, &ofConsumers)})
+      for (Operation &op : *block)
+        if (isAround(op))
+          found->push_back(&op);
+    if (points.size() != ofConsumers.size())
+      return apart();
+    for (auto [one, other] : llvm::zip(points, ofConsumers)) {   // each point has its own first step
+      mapping.map(cast<scf::ForOp>(one).getInductionVar(), cast<scf::ForOp>(other).getInductionVar());
+      if (failed(merge(*cast<scf::ForOp>(one).getBody(), *cast<scf::ForOp>(other).getBody())))
+        return failure();
+    }
     auto branches = [](Block &block) {
       SmallVector<scf::IfOp> found;
       for (auto branch : block.getOps<scf::IfOp>())

@@ -127,3 +127,67 @@ device.kernel @steps "sm80" items "q" 128 of ["b"] {
     } {device.items}
   }
 }
+
+// A kernel whose consumers read all that they need themselves has nothing to copy.
+// CHECK-LABEL: device.kernel @nothing
+// CHECK-NOT: device.producer
+// CHECK: device.consumers
+device.kernel @nothing "sm80" items "q" 64 of [] {
+  %c1 = arith.constant 1 : i32
+  %n = device.count items
+  device.producer registers 0 {
+  }
+  device.consumers 1 registers 0 {
+    scf.for %item = %c1 to %n step %c1 : i32 {
+    } {device.items}
+  }
+}
+
+// At each point of a loop around a fold the copies for the first step come first, and the last step copies nothing.
+// CHECK-LABEL: device.kernel @around
+// CHECK-NOT: device.producer
+// CHECK: %[[NEXT:.*]] = device.cursor "K_next" on %{{.*}} phase 1
+// CHECK: scf.for %{{.*}} = %
+// CHECK: scf.for %[[H:.*]] = %
+// CHECK: scf.if %
+// CHECK-NEXT: device.acquire %[[NEXT]] bytes 8192
+// CHECK-NEXT: device.copy %{{.*}}[%[[H]], %[[FROM:.*]]] to
+// CHECK: scf.for %[[K:.*]] = %[[FROM]] to %[[N:.*]] step %[[STEP:.*]] :
+// CHECK-NEXT: %[[TURN:.*]] = arith.addi %[[K]], %[[STEP]]
+// CHECK-NEXT: %[[ANY:.*]] = arith.cmpi slt, %[[TURN]], %[[N]]
+// CHECK: device.await
+// CHECK-NEXT: scf.if %[[ANY]] {
+// CHECK-NEXT: device.acquire %[[NEXT]] bytes 8192
+// CHECK-NEXT: device.copy %{{.*}}[%[[H]], %[[TURN]]] to
+device.kernel @around "sm80" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %n = device.count items
+  %K = device.tensor_map "K" bf16 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [64, 64] swizzle 128
+  %Ks = device.ring "K" : !tile
+  %Kb = device.barriers "K" releases 4 : !device.barriers<2>
+  device.producer registers 0 {
+    %kc = device.cursor "K" on %Kb phase 1 : !device.barriers<2>
+    scf.for %item = %c0 to %n step %c1 : i32 {
+      scf.for %h = %c0 to %n step %c1 : i32 {
+        scf.for %k0 = %c0 to %n step %c1 : i32 {
+          device.acquire %kc bytes 8192
+          device.copy %K[%h, %k0] to %Ks at %kc : !tile
+          device.advance %kc
+        } {tile.fold = "k"}
+      }
+    } {device.items}
+  }
+  device.consumers 1 registers 0 {
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    scf.for %item = %c0 to %n step %c1 : i32 {
+      scf.for %h = %c0 to %n step %c1 : i32 {
+        scf.for %k0 = %c0 to %n step %c1 : i32 {
+          device.await %kc
+          device.release %kc
+          device.advance %kc
+        } {tile.fold = "k"}
+      }
+    } {device.items}
+  }
+}
