@@ -1,6 +1,7 @@
 // Gradients beside float64.
 #include "RunGradient.h"
 #include "Uniform.h"
+#include "Variant.h"
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/GradientKernels.h"
 #include <algorithm>
@@ -81,7 +82,7 @@ constexpr double mostInterpreted = 2e9, mostCompiled = 4e12;
 /// The gradients by kernels for the CPU in float64, where the interpreter would take too long.
 Arrays byKernels(const BackwardProblem &problem, const Evaluation &inputs) {
   const Problem &given = problem.problem;
-  const Problem wide{given.variant, makeVariant(given.variant, {.type = Type::f64, .lse = true}), Type::f64, given.shape, given.inputs, given.facts};
+  const Problem wide{given.variant, programOf(given.variant, {.type = Type::f64, .lse = true}), Type::f64, given.shape, given.inputs, given.facts};
   BackwardProblem exact(wide);
   exact.inputs = inputs;
   return backwardOnCpu(exact, RunOptions{.repeat = 1}).gradients;
