@@ -41,6 +41,8 @@ public:
 private:
   OpBuilder &builder;
 
+  /// Removes the half planes of the mask that are the same for a whole item and bound the fold: where they do not hold, no tile is visited.
+  void dropUniform(tile::MaskOp mask);
   void split(const FoldRanges<Value> &ranges, bool canBeFull);
   scf::ForOp copyOf(Value begin, Value end, ValueRange carried, bool full);
 };
@@ -52,8 +54,11 @@ void Fold::bound(bool explain) {
   MaskedTiles proof(loop);
   std::vector<FoldPlane<Value>> planes;
   bool canBeFull = true;
+  SmallVector<tile::MaskOp> bounding;
   for (tile::MaskOp mask : masks) {
     auto change = proof.change(mask);
+    if (!change)
+      bounding.push_back(mask);
     bool moves = true;
     for (unsigned i = 0; i < mask.getRest().size(); ++i) {
       if (auto plane = planeOf(mask, i, !change))
@@ -74,7 +79,37 @@ void Fold::bound(bool explain) {
     if (!movesAlongFold(mask))
       remark << "; it is the same along the whole axis: it keeps rows or empties them";
   }
-  split(foldRanges(scalars, planes, loop.getUpperBound(), width, canBeFull), canBeFull);
+  const FoldRanges<Value> ranges = foldRanges(scalars, planes, loop.getUpperBound(), width, canBeFull);
+  const bool uniform = llvm::all_of(bounding, [&](tile::MaskOp mask) { return !mask.getCondition() && llvm::all_of(mask.getCoefficients(), [](int64_t c) { return c == 0; }); });
+  const bool unmasked = canBeFull && uniform && bounding.size() == masks.size();
+  for (tile::MaskOp mask : bounding)
+    dropUniform(mask);
+  if (unmasked) {
+    loop.setUpperBound(ranges.end);
+    return;
+  }
+  split(ranges, canBeFull);
+}
+
+void Fold::dropUniform(tile::MaskOp mask) {
+  const std::size_t rank = tile::axesOf(mask.getType()).size();
+  SmallVector<int64_t> coefficients;
+  SmallVector<Value> rest;
+  for (auto [i, value] : llvm::enumerate(mask.getRest())) {
+    auto plane = mask.getCoefficients().slice(i * rank, rank);
+    auto form = affineForm(value, mask);
+    if (form && !variesIn(*form, loop) && llvm::all_of(plane, [](int64_t c) { return c == 0; }))
+      continue;
+    coefficients.append(plane.begin(), plane.end());
+    rest.push_back(value);
+  }
+  if (rest.empty() && !mask.getCondition()) {
+    mask.replaceAllUsesWith(mask.getSource());
+    mask.erase();
+    return;
+  }
+  mask.getRestMutable().assign(rest);
+  mask.setCoefficients(coefficients);
 }
 
 scf::ForOp Fold::copyOf(Value begin, Value end, ValueRange carried, bool full) {

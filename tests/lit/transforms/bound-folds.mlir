@@ -384,3 +384,59 @@ func.func @rows_meet(%X: !memory {tile.tensor = "X"}, %Sk: i32 {tile.extent = "k
   tile.store %m, %X[%q0, %zero] dims [0, -1] : !row, !memory
   return
 }
+
+// -----
+#q = #tile.axes<"q">
+#qk = #tile.axes<"q", "k">
+!row = tensor<8xf32, #q>
+!element = tensor<8x16xf32, #qk>
+!memory = memref<?x?xf32>
+#kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>]>
+
+// A half plane without coordinates holds for a whole item or not at all: where it does not, no tile is visited, and where tiles are visited it
+// need not be asked. A mask of nothing else leaves one loop and goes.
+// CHECK-LABEL: func.func @whole
+// CHECK-SAME: %[[SK:[a-zA-Z0-9]+]]: i32 {tile.extent = "k"}, %[[REST:[a-zA-Z0-9]+]]: i32 {tile.scalar = "rest"}
+// CHECK-DAG: %[[ZERO:[a-zA-Z0-9_]+]] = arith.constant 0 : i32
+// CHECK: %[[OUT:[a-zA-Z0-9_]+]] = arith.cmpi sgt, %[[REST]], %[[ZERO]]
+// CHECK: %[[END:[a-zA-Z0-9_]+]] = arith.select %[[OUT]], %[[ZERO]], %[[SK]]
+// CHECK: scf.for
+// CHECK-NOT: tile.mask
+// CHECK: } {tile.fold = "k"}
+// CHECK-NOT: scf.for
+func.func @whole(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %Sk: i32 {tile.extent = "k"}, %rest: i32 {tile.scalar = "rest"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %nothing = arith.constant dense<0.0> : !row
+  %a = scf.for %k0 = %zero to %Sk step %step iter_args(%ai = %nothing) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    // expected-remark @below {{bounds the fold over "k"; it is the same along the whole axis}}
+    %s = tile.mask %x at(%q0, %k0) planes [0, 0] rest(%rest) else 0.0 : f32 : !element
+    %r = tile.reduce sum %s over "k" : !element -> !row
+    %an = arith.addf %ai, %r : !row
+    scf.yield %an : !row
+  } {tile.fold = "k"}
+  tile.store %a, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
+
+// Beside another one it goes from the tiles that the other one cuts, too.
+// CHECK-LABEL: func.func @partly
+// CHECK: } {tile.fold = "k", tile.range = "full"}
+// CHECK: tile.mask %{{.*}} planes [-1, 1] rest(%{{[a-zA-Z0-9_]+}}) else
+// CHECK: } {tile.fold = "k", tile.range = "partial"}
+func.func @partly(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"}, %rest: i32 {tile.scalar = "rest"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %nothing = arith.constant dense<0.0> : !row
+  %a = scf.for %k0 = %zero to %Sk step %step iter_args(%ai = %nothing) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    // expected-remark @below {{bounds the fold over "k"}}
+    %s = tile.mask %x at(%q0, %k0) planes [0, 0, -1, 1] rest(%rest, %zero) else 0.0 : f32 : !element
+    %r = tile.reduce sum %s over "k" : !element -> !row
+    %an = arith.addf %ai, %r : !row
+    scf.yield %an : !row
+  } {tile.fold = "k"}
+  tile.store %a, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
