@@ -3,6 +3,9 @@
 #include "Fitting.h"
 #include "Footprint.h"
 #include "NestedSchedules.h"
+#include <algorithm>
+#include <functional>
+#include <set>
 #include <vector>
 
 namespace tw {
@@ -14,8 +17,27 @@ struct Candidate {
   int blocksPerSM = 1;
 };
 
+/// Does a node that the fold's step or a store is made of have the property?
+bool anyNode(const Program &program, const Roles &roles, const std::function<bool(const Node &)> &has) {
+  std::set<const Node *> seen;
+  std::function<bool(const Tile &)> visit = [&](const Tile &tile) {
+    const Node &node = tile.node();
+    return seen.insert(&node).second && (has(node) || std::any_of(node.operands.begin(), node.operands.end(), visit));
+  };
+  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), visit) ||
+         std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return visit(store.value); });
+}
+
+/// Does a step multiply tiles more than once before it accumulates? Then one dot runs under the work on another's result, which is worth more than
+/// to run those that accumulate a step behind. A step with a stabiliser is tried first and needs all its dots for that.
+bool multipliesOften(const Program &program, const Roles &roles, const std::vector<TileUse> &uses) {
+  auto count = [&](TileUse::Kind kind) { return std::count_if(uses.begin(), uses.end(), [&](const TileUse &use) { return use.kind == kind; }); };
+  return count(TileUse::Kind::product) > 1 && count(TileUse::Kind::accumulator) > 0 &&
+         !anyNode(program, roles, [](const Node &node) { return node.op == Op::stabiliser; });
+}
+
 /// Wide blocks first: a block's operands are read once for all its rows. Then two stages, so that copies run under the work; then wide folds.
-std::vector<Candidate> candidates(const Target &target) {
+std::vector<Candidate> candidates(const Target &target, bool oneByOne) {
   std::vector<Candidate> list;
   if (target.isHost()) {
     for (int block : {64, 32, 16, 8})
@@ -37,6 +59,15 @@ std::vector<Candidate> candidates(const Target &target) {
       list.push_back({1, 64, 32, 2, false, blocks});
       list.push_back({1, 64, 32, 1, true, blocks});
     }
+  }
+  // Where dots follow each other one by one, the widest steps that fit (docs/performance.md, Backward).
+  if (oneByOne) {
+    for (int stages : {2, 1})
+      for (int fold : {128, 112, 96, 80, 64, 48, 32, 16})
+        list.push_back({2, 128, fold, stages});
+    for (int fold : {128, 64, 32, 16})
+      list.push_back({1, 64, fold, 1});
+    return list;
   }
   // Three warpgroups where their tiles are narrow enough to stay wide in the other direction.
   for (int stages : {3, 2})
@@ -94,8 +125,10 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   if (!schedule.nested.empty())
     return fittingNested(program, uses, roles, target, schedule, most);
   const bool itemsDiffer = masksDiffer(program, roles);
+  const bool oneByOne = target.isHopper() && multipliesOften(program, roles, uses);
   Footprint smallest;
-  for (const Candidate &c : candidates(target)) {
+  for (const Candidate &c : candidates(target, oneByOne)) {
+    schedule.overlap = target.isHopper() && !oneByOne;             // elsewhere a warp waits for its own products
     schedule.warpgroups = c.warpgroups;
     schedule.stages = c.stages;
     schedule.widths[schedule.block] = c.block;
@@ -113,7 +146,6 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
       schedule.stabilised = !target.isHost();
       schedule.drawn = !target.isHost() && (c.producer || itemsDiffer);   // else it would only cost consumers registers
-      schedule.overlap = target.isHopper();                        // elsewhere a warp waits for its own products
       schedule.turns = target.isHopper() && c.warpgroups > 2;      // two find their rhythm by themselves
       if (!fitting.empty() && fitting.back().widths == schedule.widths)
         continue;   // fewer stages take no fewer registers

@@ -145,14 +145,16 @@ std::int64_t sharedBytes(const TileUse &use, const Schedule &schedule) {
 }
 
 /// On a GPU operands lie in shared memory (those of steps in a ring), everything else in registers; a
-/// product is packed to 16 bit beside itself when it becomes an operand, or in its own place where nothing else runs meanwhile.
+/// product is packed to 16 bit beside itself when it becomes an operand, or in its own place where nothing else runs meanwhile. Dots that
+/// follow each other one by one hold the operands of all accumulations but the last while there is still work on products.
 Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, const Target &target) {
   const int addressing = target.isHopper() ? 32 : 40;     // registers for rows, addresses, loop state; and words of operands
   constexpr int columnRegisters = 24;                     // what the assembler keeps of one beside its elements
   const std::int64_t barriers = 2048;                     // and what alignment costs
+  const bool oneByOne = target.isHopper() && !schedule.overlap && schedule.nested.empty();
   Footprint f;
   f.sharedBytes = barriers;
-  std::int64_t held = 0;
+  std::int64_t held = 0, accumulations = 0, widest = 0;
   int columns = 0;
   for (const TileUse &use : uses) {
     std::int64_t n = elements(use, schedule);
@@ -160,12 +162,17 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
     case TileUse::Kind::blockOperand:
     case TileUse::Kind::foldOperand:
     case TileUse::Kind::vector: f.sharedBytes += sharedBytes(use, schedule) * slots(use, schedule); break;
-    case TileUse::Kind::accumulator: held += n; break;
-    case TileUse::Kind::column: columns += columnRegisters; break;
-    case TileUse::Kind::product: held += schedule.producer ? n + n / 2 : n; break;
+    case TileUse::Kind::accumulator: held += n; ++accumulations; break;
+    case TileUse::Kind::column: columns += oneByOne ? 0 : columnRegisters; break;
+    case TileUse::Kind::product:
+      held += schedule.producer && !oneByOne ? n + n / 2 : n;
+      widest = std::max(widest, n);
+      break;
     }
   }
-  f.registersPerThread = int(held / (128 * schedule.warpgroups)) + addressing + columns;
+  if (oneByOne && accumulations)
+    held += (accumulations - 1) * widest / 2;
+  f.registersPerThread = int(held / (128 * schedule.warpgroups)) + (oneByOne ? 24 : addressing) + columns;
   return f;
 }
 

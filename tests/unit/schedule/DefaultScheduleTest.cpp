@@ -115,3 +115,21 @@ TEST_CASE("what fits comes in order, each with other tiles than the one before")
       CHECK(fitting[i].widths != fitting[i - 1].widths);
   }
 }
+
+TEST_CASE("on Hopper the dots of a step that multiplies twice before it accumulates go one by one, in the widest steps that registers hold") {
+  const Gradient made = gradient(causalProgram(), {.outputs = {"O"}, .inputs = {"Q", "K", "V"}});
+  auto chosen = [&](const std::string &name, std::int64_t d) {
+    for (const Program &program : made.backward)
+      if (program.name == name) {
+        const std::string text = print(defaultSchedule(program, findTarget("h200"), {{"d", d}, {"e", d}}));
+        return text.substr(0, text.find(" stabilised"));
+      }
+    return std::string("no such program");
+  };
+  CHECK(chosen("causal_dV_dK", 128) == "block=k d=128 e=128 k=128 q=64 warpgroups=2 stages=2 blockBuffers=2 overlap=no turns=no drawn=yes");
+  CHECK(chosen("causal_dV_dK", 64) == "block=k d=64 e=64 k=128 q=112 warpgroups=2 stages=2 blockBuffers=2 overlap=no turns=no drawn=yes");
+  CHECK(chosen("causal_dQ", 128) == "block=q d=128 e=128 k=128 q=128 warpgroups=2 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes");
+  CHECK(chosen("causal_dQ", 64) == "block=q d=64 e=64 k=128 q=128 warpgroups=2 stages=2 blockBuffers=2 overlap=no turns=no drawn=yes");
+  // A stabiliser's step is tried as a whole.
+  CHECK(defaultSchedule(causalProgram(), findTarget("h200"), {{"d", 128}, {"e", 128}}).overlap);
+}
