@@ -39,7 +39,7 @@ template <class T, int ROWS, int CHUNKS> DEV bool scan(u32 tile, int cw, int war
 
 // isolate() but for the weights' signs and the registers of `acc`: bit i of plus[i / 64] says w[i] > 0, of minus[i / 64] w[i] < 0.
 template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int A, int W>
-APART void isolate_apart(float (&acc)[A], const u64 (&plus)[2], const u64 (&minus)[2], u32 tile, int cw, int warp, int lane) {
+DEV void isolate_within(float (&acc)[A], const u64 (&plus)[2], const u64 (&minus)[2], u32 tile, int cw, int warp, int lane) {
   constexpr int pieces = ROWS * CHUNKS * 8, common_barrier = 9;
   const int thread = (warp & 3) * 32 + lane;
 
@@ -102,11 +102,16 @@ APART void isolate_apart(float (&acc)[A], const u64 (&plus)[2], const u64 (&minu
   bar_sync(common_barrier, 128 * WARPGROUPS);
 }
 
+template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int A, int W>
+APART void isolate_apart(float (&acc)[A], const u64 (&plus)[2], const u64 (&minus)[2], u32 tile, int cw, int warp, int lane) {
+  isolate_within<T, ROWS_CONTRACTED, ROWS, CHUNKS, WARPGROUPS, KEEP, A, W>(acc, plus, minus, tile, cw, warp, lane);
+}
+
 // Before acc += w . tile, where scan() holds: adds what the tile's NaNs and infinities make of the rows that see them, that is, whose weight is
 // not 0, and sets them to 0 in the tile, for all warpgroups at once. ROWS_CONTRACTED: the tile's rows are contracted, else its columns are.
 // KEEP: it is left as it is, for further weights. A warp has BLOCKS of 16 rows, done one after the other from BLOCK on. Called by all warps of
-// all WARPGROUPS, whose number `cw` is.
-template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int BLOCKS = 1, int BLOCK = 0, int A, int W>
+// all WARPGROUPS, whose number `cw` is. WITHIN: in line, for loops of their own; around a call all other registers would be spilled.
+template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int BLOCKS = 1, bool WITHIN = false, int BLOCK = 0, int A, int W>
 DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int warp, int lane) {
   u64 plus[2] = {0, 0}, minus[2] = {0, 0};
   auto at = [](int i) { return i / 4 * (4 * BLOCKS) + 4 * BLOCK + i % 4; };   // where element i of the block is among those of all
@@ -115,11 +120,15 @@ DEV void isolate(float (&acc)[A], const float (&w)[W], u32 tile, int cw, int war
     plus[i / 64] |= (u64)(w[at(i)] > 0.f) << (i % 64);
     minus[i / 64] |= (u64)(w[at(i)] < 0.f) << (i % 64);
   }
-  float sums[A / BLOCKS];   // in memory, for the call
+  float sums[A / BLOCKS];   // in memory, if there is a call
 #pragma unroll
   for (int i = 0; i < A / BLOCKS; i++) sums[i] = acc[at(i)];
-  isolate_apart<T, ROWS_CONTRACTED, ROWS, CHUNKS, WARPGROUPS, KEEP || BLOCK + 1 < BLOCKS, A / BLOCKS, W / BLOCKS>(sums, plus, minus, tile, cw, warp, lane);
+  constexpr bool keep = KEEP || BLOCK + 1 < BLOCKS;
+  if constexpr (WITHIN)
+    isolate_within<T, ROWS_CONTRACTED, ROWS, CHUNKS, WARPGROUPS, keep, A / BLOCKS, W / BLOCKS>(sums, plus, minus, tile, cw, warp, lane);
+  else
+    isolate_apart<T, ROWS_CONTRACTED, ROWS, CHUNKS, WARPGROUPS, keep, A / BLOCKS, W / BLOCKS>(sums, plus, minus, tile, cw, warp, lane);
 #pragma unroll
   for (int i = 0; i < A / BLOCKS; i++) acc[at(i)] = sums[i];
-  if constexpr (BLOCK + 1 < BLOCKS) isolate<T, ROWS_CONTRACTED, ROWS, CHUNKS, WARPGROUPS, KEEP, BLOCKS, BLOCK + 1>(acc, w, tile, cw, warp, lane);
+  if constexpr (BLOCK + 1 < BLOCKS) isolate<T, ROWS_CONTRACTED, ROWS, CHUNKS, WARPGROUPS, KEEP, BLOCKS, WITHIN, BLOCK + 1>(acc, w, tile, cw, warp, lane);
 }

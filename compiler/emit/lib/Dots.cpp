@@ -1,5 +1,6 @@
 // Dots: descriptors, issue, order, rounding of operands.
 #include "Statements.h"
+#include "tilewright/ir/Tile.h"
 #include <fmt/format.h>
 using namespace mlir;
 
@@ -106,8 +107,12 @@ LogicalResult Statements::print(device::IsolateOp op) {
   device::RingType ring = op.getRing().getType();
   const std::string found = op.getFound() ? values.textOf(op.getFound()) : scanned(op.getRing(), op.getCursor());
   text.line(fmt::format("if ({})", found));
-  text.line(fmt::format("  isolate<{}, {}, {}, {}, {}, {}{}>({}, {}, {}, cw, warp, lane);", ring.getElement().isBF16() ? "BF16" : "F16", op.getTransposed(), ring.rows(),
-                        ring.chunks(), warpgroups, op.getKeep(), rowsOfWarp == 16 ? "" : fmt::format(", {}", rowsOfWarp / 16), registers[op.getAccumulator()], registers[op.getWeights()], slotAddress(op.getRing(), op.getCursor())));
+  bool within = false;          // a loop that careful items have for themselves
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    within |= parent->hasAttr(tile::carefulAttrName);
+  const std::string blocks = rowsOfWarp != 16 || within ? fmt::format(", {}", rowsOfWarp / 16) : "";
+  text.line(fmt::format("  isolate<{}, {}, {}, {}, {}, {}{}{}>({}, {}, {}, cw, warp, lane);", ring.getElement().isBF16() ? "BF16" : "F16", op.getTransposed(), ring.rows(),
+                        ring.chunks(), warpgroups, op.getKeep(), blocks, within ? ", true" : "", registers[op.getAccumulator()], registers[op.getWeights()], slotAddress(op.getRing(), op.getCursor())));
   return success();
 }
 

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 namespace tw::distribution {
@@ -81,8 +82,7 @@ LogicalResult Distributor::writeRescale(const Accumulation &accumulation) {
   return success();
 }
 
-/// May weights of this step be 0 because a mask of the program says so?
-static bool hidesElements(Block &step, StringAttr foldAxis) {
+bool hidesElements(Block &step, StringAttr foldAxis) {
   if (!foldAxis)
     return false;
   for (Operation &op : step) {
@@ -166,7 +166,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   SmallVector<Value> held;                    // registers in flight
   llvm::SmallMapVector<Value, Value, 2> packed;
   SmallVector<Accumulation> accumulations;
-  if (moment == Moment::dots1 && llvm::any_of(cursorUses, [](const CursorUse &use) { return use.ofFold && use.first == Moment::work; }))
+  if (moment == Moment::dots1 && !event.inFlight && llvm::any_of(cursorUses, [](const CursorUse &use) { return use.ofFold && use.first == Moment::work; }))
     release(Moment::work);
   for (Operation *op : event.ops) {
     auto dot = cast<tile::DotOp>(op);
@@ -195,7 +195,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
       if (!operand) {
         auto type = device::OperandType::get(b.getContext(), length, rightRing.getElement());
         std::size_t place = packed.size() - 1;
-        while (operandPool.size() <= place || operandPool[place].getType() != type) {
+        while (operandPool.size() <= place || operandPool[place].getType() != type || isInFlight(operandPool[place])) {
           if (operandPool.size() <= place)
             operandPool.push_back(declare(type, Value(), "operand"));
           else
@@ -249,7 +249,10 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
     pack();
   }
   Operation *lastWork = b.getInsertionPoint() == written->begin() ? nullptr : &*std::prev(b.getInsertionPoint());
-  await(moment);
+  const Frame &frame = frames.back();
+  auto isSame = [&](const Event &other) { return other.kind == event.kind; };
+  if (llvm::none_of(ArrayRef(frame.plan.events).take_front(std::size_t(frame.now)), isSame) || !event.inFlight)
+    await(moment);                            // the first of its stage
   device::FenceOp::create(b, loc, held);
   for (const Issue &issue : issues) {
     device::TileOp right = issue.right;
@@ -257,6 +260,12 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
                                issue.transposed ? b.getUnitAttr() : UnitAttr(), issue.accumulate ? b.getUnitAttr() : UnitAttr());
   }
   device::CommitOp::create(b, loc);
+  if (event.inFlight) {
+    inFlight.push_back({event.ops.front(), moment, held});
+    if (moment == Moment::dots0 && frame.plan.events[std::size_t(frame.now) + 1].kind != Event::Kind::dots0)
+      await(Moment::work);
+    return success();
+  }
   if (moment == Moment::dots0 && looksEarly(*frames.back().block) && hidesElements(*frames.back().block, foldAxis))
     scanEarly(*frames.back().block);
   device::WaitOp::create(b, loc, b.getI64IntegerAttr(0), held);
@@ -269,6 +278,31 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   if (moment == Moment::dots0)
     await(Moment::work);
   return success();
+}
+
+bool Distributor::isInFlight(Value registers) const {
+  return llvm::any_of(inFlight, [&](const Group &group) { return llvm::is_contained(group.held, registers); });
+}
+
+void Distributor::writeWait(const Event &event) {
+  auto hasDots = [&](Moment moment) { return llvm::any_of(inFlight, [&](const Group &group) { return group.moment == moment; }); };
+  const bool first = hasDots(Moment::dots0);
+  std::size_t done = 0;
+  llvm::SetVector<Value> freed;
+  for (auto [i, group] : llvm::enumerate(inFlight))
+    if (llvm::is_contained(event.ops, group.dot))
+      done = i + 1;
+  for (const Group &group : ArrayRef(inFlight).take_front(done))
+    freed.insert(group.held.begin(), group.held.end());
+  if (event.ends)
+    release(Moment::work);                    // lanes read vectors no more
+  if (done)
+    device::WaitOp::create(b, event.ops.front()->getLoc(), b.getI64IntegerAttr(int64_t(inFlight.size() - done)), freed.getArrayRef());
+  inFlight.erase(inFlight.begin(), inFlight.begin() + std::ptrdiff_t(done));
+  if (first && !hasDots(Moment::dots0))
+    release(Moment::dots0);
+  if (event.ends)
+    release(Moment::dots1);
 }
 
 //===--- stores ------------------------------------------------------------------------------------===//

@@ -15,7 +15,7 @@ namespace tw {
 using namespace mlir;
 namespace tw::distribution {
 
-Distributor::Distributor(device::KernelOp kernel) : kernel(kernel), before(device::consumersOf(kernel)), b(kernel.getContext()), parameters(kernel) {}
+Distributor::Distributor(device::KernelOp kernel, bool interleave) : kernel(kernel), interleave(interleave), before(device::consumersOf(kernel)), b(kernel.getContext()), parameters(kernel) {}
 
 LogicalResult Distributor::run() {
   dropUnrepeatable();
@@ -85,6 +85,9 @@ LogicalResult Distributor::writeEvent(const Event &event) {
     return writeDots(event, Moment::dots0);
   case Event::Kind::dots1:
     return writeDots(event, Moment::dots1);
+  case Event::Kind::wait:
+    writeWait(event);
+    return success();
   case Event::Kind::control:
     return writeControl(event.ops.front());
   case Event::Kind::attempt:
@@ -103,27 +106,31 @@ LogicalResult Distributor::writeControl(Operation *op) {
   if (op->hasAttr(tile::carefulAttrName))
     return writeWays(cast<scf::IfOp>(op));
   bool outermost = op->hasAttr("tile.fold") && !op->getParentOp()->hasAttr("tile.fold");
-  auto blockTiles = [&](auto act) {
+  auto blockTiles = [&](auto act, Operation *around = nullptr) {
     for (const CursorUse &use : cursorUses)
-      if (!use.ofFold)
+      if (!use.ofFold && use.around == around)
         act(scalars.lookupOrDefault(use.cursor));
   };
   auto follows = [](Operation *loop) {     // a loop that carries on from this one, in the same block
     return llvm::any_of(loop->getUsers(), [&](Operation *user) { return user->hasAttr("tile.fold") && user->getBlock() == loop->getBlock(); });
   };
+  auto awaitTile = [&](Value cursor) { device::AwaitOp::create(b, op->getLoc(), cursor); };
+  auto giveBack = [&](Value cursor) {
+    device::ReleaseOp::create(b, op->getLoc(), cursor, Value());
+    device::AdvanceOp::create(b, op->getLoc(), cursor);
+  };
   auto loop = dyn_cast<scf::ForOp>(op);
   if (outermost)
     startVotes(op);
+  blockTiles(awaitTile, op);
   bool isFirst = loop && outermost && llvm::none_of(loop.getInitArgs(), [](Value value) { return isa_and_present<scf::ForOp>(value.getDefiningOp()); });
   if (isFirst)
-    blockTiles([&](Value cursor) { device::AwaitOp::create(b, op->getLoc(), cursor); });
+    blockTiles(awaitTile);
   if (failed(loop ? writeFor(op) : writeIf(op)))
     return failure();
+  blockTiles(giveBack, op);
   if (loop && outermost && !follows(op))
-    blockTiles([&](Value cursor) {
-      device::ReleaseOp::create(b, op->getLoc(), cursor, Value());
-      device::AdvanceOp::create(b, op->getLoc(), cursor);
-    });
+    blockTiles(giveBack);
   if (outermost && !follows(op))
     joinSums(op);
   return success();
@@ -169,7 +176,7 @@ LogicalResult Distributor::writeIf(Operation *op) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(copy.thenBlock());
   for (const CursorUse &use : cursorUses)
-    if (!use.ofFold)
+    if (!use.ofFold && !use.around)
       device::AwaitOp::create(b, op->getLoc(), scalars.lookupOrDefault(use.cursor));
   if (failed(writeBlock(*branch.thenBlock())))
     return failure();
@@ -178,7 +185,7 @@ LogicalResult Distributor::writeIf(Operation *op) {
       return failure();
   frames.pop_back();
   for (const CursorUse &use : cursorUses)
-    if (!use.ofFold) {
+    if (!use.ofFold && !use.around) {
       device::ReleaseOp::create(b, op->getLoc(), scalars.lookupOrDefault(use.cursor), Value());
       device::AdvanceOp::create(b, op->getLoc(), scalars.lookupOrDefault(use.cursor));
     }
@@ -397,9 +404,10 @@ bool Distributor::needsRegisters(Value value) const {
 namespace tw {
 namespace {
 struct DistributeTiles : impl::DistributeTilesBase<DistributeTiles> {
+  using DistributeTilesBase::DistributeTilesBase;
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<device::KernelOp>())
-      if (failed(distribution::Distributor(kernel).run()))
+      if (failed(distribution::Distributor(kernel, interleave).run()))
         return signalPassFailure();
   }
 };

@@ -18,9 +18,11 @@ enum class Space { scalar, row, column, element };
 
 /// One thing that a thread does, in order.
 struct Event {
-  enum class Kind { scalar, rows, elements, dots0, dots1, control, attempt, store } kind;
+  enum class Kind { scalar, rows, elements, dots0, dots1, wait, control, attempt, store } kind;
   llvm::SmallVector<mlir::Operation *> ops;
   int64_t width = 0;            // elements: columns of the loop
+  bool inFlight = false;        // dots: a wait of its own follows
+  bool ends = false;            // wait: the step's tiles are given back
 };
 
 /// A block of the tile program as events.
@@ -34,16 +36,18 @@ struct CursorUse {
   mlir::Value cursor;
   bool ofFold = false;
   llvm::StringRef nested = {};                 // the axis of the fold inside the step that uses it, which awaits and releases it by itself
+  mlir::Operation *around = nullptr;   // a loop around the fold, if the tiles serve all of its turns
   Moment first = Moment::dots1, last = Moment::dots0;
 };
 
 class Distributor {
 public:
-  explicit Distributor(device::KernelOp kernel);
+  Distributor(device::KernelOp kernel, bool interleave);
   mlir::LogicalResult run();
 
 private:
   mutable device::KernelOp kernel;
+  bool interleave;
   device::ConsumersOp before;                  // the tile program
   mlir::OpBuilder b;                           // where the distributed one grows
   mlir::Block *body = nullptr;                 // of the new consumers
@@ -59,6 +63,10 @@ private:
   Space spaceOf(mlir::Value value) const;
   int64_t widthOf(mlir::Value value) const;    // columns of an element or column value
   mlir::FailureOr<Plan> plan(mlir::Block &block);
+  /// How the dots of a step follow each other: all of a stage together, each by itself, or each by itself and waited for at once,
+  /// because tiles are changed between them.
+  enum class Order { byStage, interleaved, serial };
+  Order orderOf(mlir::Block &step) const;
   void findCursorUses();
   /// Calls `visit` with every operation that uses the value, looking through broadcasts.
   static void forEachUser(mlir::Value value, llvm::function_ref<void(mlir::Operation *)> visit);
@@ -148,6 +156,15 @@ private:
   std::string widthFor(llvm::StringRef axis) const;
   //--- folds inside a step (DistributeNested.cpp)
   mlir::LogicalResult writeNested(mlir::scf::ForOp loop);
+  struct Group {
+    mlir::Operation *dot;
+    Moment moment;
+    llvm::SmallVector<mlir::Value> held;       // registers that the dot owns until it is waited for
+  };
+  llvm::SmallVector<Group> inFlight;           // dots that were issued by themselves, oldest first
+  /// Waits for the event's dots, and for those issued before them.
+  void writeWait(const Event &event);
+  bool isInFlight(mlir::Value registers) const;
   mlir::LogicalResult writeStore(tile::StoreOp store);
   /// Looks at the tiles of stage 1 that `step` is to isolate, at the present place.
   void scanEarly(mlir::Block &step);
@@ -156,6 +173,9 @@ private:
   void release(Moment moment);
   device::TileOp sharedOperand(mlir::Value operand);
 };
+
+/// May weights of this step be 0 because a mask of the program says so?
+bool hidesElements(mlir::Block &step, mlir::StringAttr foldAxis);
 
 /// The dot that a sum accumulates, with the sum's other part; null if the value is no such sum.
 tile::DotOp accumulatedDot(mlir::Value value);

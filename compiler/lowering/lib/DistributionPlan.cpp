@@ -53,6 +53,9 @@ void Distributor::findCursorUses() {
       Moment moment = !dot ? Moment::work : dot.getStage().value_or(0) ? Moment::dots1 : Moment::dots0;
       found->first = std::min(found->first, moment);
       found->last = std::max(found->last, moment);
+      for (Operation *parent = user->getParentOp(); parent && !parent->isAncestor(tile); parent = parent->getParentOp())
+        if (isa<scf::ForOp>(parent) && !parent->hasAttr("tile.fold") && !parent->hasAttr(nestedAxisAttr) && !found->ofFold)
+          found->around = parent;
     });
   });
 }
@@ -74,6 +77,8 @@ struct Stretch {
   DenseMap<Value, int> ready;      // the phase from which on a value can be used
   DenseMap<Operation *, int> phaseOf;      // of operations on elements
   SmallVector<Operation *> dots0, dots1;
+  bool interleave = false;         // each dot is an event of its own
+  bool serial = false;             // and those that accumulate are waited for at once
 
   using Users = function_ref<void(Value, function_ref<void(Operation *)>)>;
   /// Moves what stands on no fragment, coordinates and random numbers say, to the phase that needs it: else each of its elements
@@ -128,22 +133,111 @@ struct Stretch {
         plan.eventOf[op] = int(plan.events.size());
       plan.events.push_back({kind, std::move(ops), width});
     };
-    add(Event::Kind::dots0, std::move(dots0));
-    for (Phase &phase : phases) {
+    auto issue = [&](Event::Kind kind, Operation *dot) {
+      add(kind, {dot});
+      plan.events.back().inFlight = true;
+    };
+    auto await = [&](SmallVector<Operation *> dots) { plan.events.push_back({Event::Kind::wait, std::move(dots)}); };
+    SmallVector<Operation *> all(dots0);
+    all.append(dots1);
+    if (interleave)
+      for (Operation *dot : dots0)
+        issue(Event::Kind::dots0, dot);
+    else
+      add(Event::Kind::dots0, std::move(dots0));
+    SmallVector<Operation *> waiting(dots1);
+    auto accumulate = [&](Operation *dot) {
+      issue(Event::Kind::dots1, dot);
+      if (serial)
+        await({dot});
+    };
+    if (serial)
+      await(dots0);
+    for (auto [i, phase] : llvm::enumerate(phases)) {
+      if (interleave && !serial && i < dots0.size())
+        await({dots0[i]});
       add(Event::Kind::rows, std::move(phase.rows));
       for (auto &[width, ops] : phase.elements)
         add(Event::Kind::elements, std::move(ops), width);
+      if (interleave)
+        llvm::erase_if(waiting, [&, now = int(i)](Operation *dot) {
+          const bool there = llvm::all_of(dot->getOperands(), [&](Value operand) { return ready.lookup(operand) <= now; });
+          if (there)
+            accumulate(dot);
+          return there;
+        });
     }
-    add(Event::Kind::dots1, std::move(dots1));
+    if (interleave) {
+      for (Operation *dot : waiting)
+        accumulate(dot);
+      await(all);
+      plan.events.back().ends = true;
+    } else {
+      add(Event::Kind::dots1, std::move(dots1));
+    }
     *this = Stretch();
   }
 };
 
 } // namespace
 
+/// Dots of stage 0 in the order in which they are best issued: first those whose results most work can be done on alone, for it runs under the others.
+static SmallVector<Operation *> byOwnWork(Block &step) {
+  SmallVector<Operation *> dots;
+  DenseMap<Value, uint64_t> reads;           // values to the dots that they stand on
+  SmallVector<int> own;
+  for (Operation &op : step.without_terminator()) {
+    uint64_t from = 0;
+    for (Value operand : op.getOperands())
+      from |= reads.lookup(operand);
+    auto dot = dyn_cast<tile::DotOp>(op);
+    if (dot && !dot.getStage().value_or(0)) {
+      from = uint64_t(1) << dots.size();
+      dots.push_back(&op);
+      own.push_back(0);
+    } else if (llvm::isPowerOf2_64(from) && !dot && !isTransparent(&op)) {
+      ++own[llvm::Log2_64(from)];
+    }
+    for (Value result : op.getResults())
+      reads[result] = from;
+  }
+  SmallVector<int> order = llvm::to_vector(llvm::seq<int>(0, int(dots.size())));
+  llvm::stable_sort(order, [&](int a, int b) { return own[unsigned(a)] > own[unsigned(b)]; });
+  return llvm::to_vector(llvm::map_range(order, [&](int i) { return dots[unsigned(i)]; }));
+}
+
+Distributor::Order Distributor::orderOf(Block &step) const {
+  bool first = false, accumulates = false;
+  for (Operation &op : step.without_terminator()) {
+    if (op.hasAttr("tile.fold"))
+      break;                                 // the loops that follow a first step
+    if (isa<tile::AttemptOp, scf::IfOp, scf::ForOp>(op))
+      return Order::byStage;
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      (dot.getStage().value_or(0) ? accumulates : first) = true;
+  }
+  if (!interleave || !first || !accumulates)
+    return Order::byStage;
+  // Where items are done again by a careful way, the usual one changes no tile: device-draw-items relies on its accumulators, which tell if nothing
+  // else reads them.
+  bool usual = false;
+  for (Operation *op = step.getParentOp(); op; op = op->getParentOp())
+    if (auto ways = dyn_cast_if_present<scf::IfOp>(op->getParentOp()); ways && ways->hasAttr(tile::carefulAttrName))
+      usual |= op->getParentRegion() == &ways.getElseRegion();
+  const bool tell = llvm::all_of(step.getArguments(), [&](Value carried) { return tile::axesOf(carried).size() < 2 || carried.hasOneUse(); });
+  return (usual && tell) || !hidesElements(step, foldAxis) ? Order::interleaved : Order::serial;
+}
+
 FailureOr<Plan> Distributor::plan(Block &block) {
   Plan plan;
   Stretch stretch;
+  if (Order order = orderOf(block); order != Order::byStage) {
+    stretch.interleave = true;
+    stretch.serial = order == Order::serial;
+    stretch.dots0 = byOwnWork(block);
+    for (auto [i, dot] : llvm::enumerate(stretch.dots0))
+      stretch.ready[dot->getResult(0)] = int(i);
+  }
   auto users = [](Value value, function_ref<void(Operation *)> visit) { forEachUser(value, visit); };
   // Through broadcasts and column vectors, the phase in which the value is there.
   std::function<int(Value)> ready = [&](Value value) {
@@ -178,7 +272,8 @@ FailureOr<Plan> Distributor::plan(Block &block) {
       continue;
     }
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
-      (dot.getStage().value_or(0) ? stretch.dots1 : stretch.dots0).push_back(&op);
+      if (dot.getStage().value_or(0) || !stretch.interleave)
+        (dot.getStage().value_or(0) ? stretch.dots1 : stretch.dots0).push_back(&op);
       continue;
     }
     if (op.getNumRegions() || op.getNumResults() > 1)

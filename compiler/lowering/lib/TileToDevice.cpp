@@ -165,8 +165,12 @@ LogicalResult Outline::refuseDoubles() {
                                  "(target host)";
 }
 
-/// Tiles that only a loop around the fold needs are copied in each of its rounds, as an item's are that has no such loop.
+/// Tiles that a loop around the fold reads stay for all of its rounds, unless some of them change with the rounds: then all are copied in each.
 void Outline::sinkBlockTiles() {
+  const tile::AxisAttr fold = kernelAttr.withRole(tile::Role::Fold);
+  auto isBlockTile = [&](tile::LoadOp load) {
+    return !(fold && tile::runsAlong(load.getResult(), fold.getName().getValue())) && llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp>(user); });
+  };
   SmallVector<scf::ForOp> around;
   function.walk([&](scf::ForOp loop) {
     if (!loop->hasAttr(foldAxisAttr) && !loop->hasAttr(nestedAxisAttr) && !loop->getParentOfType<scf::ForOp>())
@@ -176,6 +180,9 @@ void Outline::sinkBlockTiles() {
     scf::ForOp inner = outer;
     for (auto next = inner.getBody()->getOps<scf::ForOp>(); !next.empty() && !(*next.begin())->hasAttr(foldAxisAttr); next = inner.getBody()->getOps<scf::ForOp>())
       inner = *next.begin();
+    const bool varies = outer.walk([&](tile::LoadOp load) { return isBlockTile(load) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    if (!varies)
+      continue;                              // they stay for all turns
     for (auto load : llvm::make_early_inc_range(outer->getBlock()->getOps<tile::LoadOp>()))
       if (llvm::all_of(load->getUsers(), [&](Operation *user) { return isa<tile::DotOp>(user) && outer->isProperAncestor(user); }))
         load->moveBefore(&inner.getBody()->front());
@@ -429,6 +436,9 @@ void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
       b.setInsertionPointToStart(copy.thenBlock());
       produce(role, *branch.thenBlock(), own, true);
     } else if (auto around = dyn_cast<scf::ForOp>(op); around && !op.hasAttr(nestedAxisAttr)) {
+      if (!copied)
+        copyTiles(role, own, false, [](const SharedTile &) { return true; });
+      copied = true;
       auto copy = scf::ForOp::create(b, op.getLoc(), role.mapping.lookup(around.getLowerBound()), role.mapping.lookup(around.getUpperBound()), role.mapping.lookup(around.getStep()));
       role.mapping.map(around.getInductionVar(), copy.getInductionVar());
       OpBuilder::InsertionGuard guard(b);

@@ -247,7 +247,9 @@ struct WalkFolds : impl::WalkFoldsBase<WalkFolds> {
       APInt step;
       if (!matchPattern(chain.front().getStep(), m_ConstantInt(&step)))
         continue;
-      Walk(chain, step.getSExtValue(), kernel.getOrdered()).run(peel, careful);
+      // No vote can hold in an item's first step.
+      const bool attempts = llvm::any_of(chain, [](scf::ForOp loop) { return !loop.getBody()->getOps<tile::AttemptOp>().empty(); });
+      Walk(chain, step.getSExtValue(), kernel.getOrdered()).run(peel || attempts, careful);
     }
   }
 };

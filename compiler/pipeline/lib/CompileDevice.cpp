@@ -18,7 +18,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
   return {{"walk-folds",
            [&](OpPassManager &pm) {
              WalkFoldsOptions options;
-             options.peel = schedule.overlap || schedule.stabilised;   // no vote can hold in an item's first step
+             options.peel = schedule.overlap || (schedule.stabilised && !target.isHopper());
              // Only items that are drawn can be done again; where consumers copy for themselves a second way costs more registers than it spares.
              options.careful = schedule.drawn && schedule.producer;
              pm.addPass(createWalkFolds(options));
@@ -37,7 +37,14 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
              tidy(pm);
            },
            true},
-          {"registers", [=](OpPassManager &pm) { pm.addPass(createDistributeTiles()); tidy(pm); }, true},
+          {"registers",
+           [&, tidy](OpPassManager &pm) {
+             DistributeTilesOptions options;
+             options.interleave = !schedule.overlap && target.isHopper();    // elsewhere a warp waits for its own products
+             pm.addPass(createDistributeTiles(options));
+             tidy(pm);
+           },
+           true},
           {"overlap",
            [&](OpPassManager &pm) {
              if (schedule.overlap)

@@ -11,7 +11,7 @@ def WalkFolds : Pass<"tile-walk-folds", "::mlir::func::FuncOp"> {
 
         if there is any tile { the first one, with masks; the loops over the others }
 
-    and both the step and the loops carry `tile.fold`.
+    and both the step and the loops carry `tile.fold`. So they do where a step attempts what its first turn cannot.
 
     With `careful`, where masks hide elements from dots that accumulate, this becomes one of two ways,
 
@@ -51,7 +51,11 @@ def DistributeTiles : Pass<"device-distribute-tiles", "::mlir::ModuleOp"> {
     operations between dots and reductions are fused: one loop over rows, then one over elements, for each phase; a phase ends
     where something needs what a reduction of it makes. A mask becomes an interval of columns for each row. Carried values and
     accumulators are changed in place. Dots wait for their tiles, and give them back after the last stage that uses them.
+
+    With `interleave` each dot of a step is issued as soon as its operands are there, and waited for where its result is needed, so that
+    elementwise work runs under the dots whose results it does not read. Else the dots of a stage are issued and waited for together.
   }];
+  let options = [Option<"interleave", "interleave", "bool", "false", "issue each dot of a step by itself, as early as its operands allow">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
 
