@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Times our backward kernels beside those of cuDNN and FlashAttention 2, in one process.
+
+    python3 tests/bench/backward.py --library build/lib/libtilewright.so [--json out.json]
+
+Every round runs all candidates once in random order, after a warm-up; a time is the median over the rounds. Gradients are held against cuDNN's first
+(tests/gpu/gradients.py holds them against float64), and what differs is not timed. Ours are default builds, all kernels of a backward pass together;
+`--also NAME:FILE` adds those of another build of the library. Needs torch with CUDA.
+"""
+import argparse
+import json
+import random
+import statistics
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import tilewright  # noqa: E402
+
+MOST = 1e-2         # relative difference of two results in 16 bits
+
+
+def make(torch, batch, heads, key_heads, length, d):
+    tensors = {name: torch.randn(batch, h, length, d, device="cuda", dtype=torch.bfloat16)
+               for name, h in {"Q": heads, "K": key_heads, "V": key_heads, "dO": heads}.items()}
+    tensors.update({"O": torch.empty_like(tensors["Q"]), "lse": torch.empty(batch, heads, length, device="cuda")})
+    tensors.update({"d" + name: torch.full_like(tensors[name], float("nan")) for name in "QKV"})
+    return tensors
+
+
+def peers(torch, tensors, causal):
+    """Backward passes by name; each returns its gradients."""
+    import torch.nn.functional as F
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    out = {}
+    for name, backend in (("cudnn", SDPBackend.CUDNN_ATTENTION), ("fa2", SDPBackend.FLASH_ATTENTION)):
+        inputs = [tensors[n].clone().requires_grad_() for n in "QKV"]
+        with sdpa_kernel(backend):
+            result = F.scaled_dot_product_attention(*inputs, is_causal=causal, enable_gqa=inputs[0].shape[1] != inputs[1].shape[1])
+        out[name] = lambda inputs=inputs, result=result: torch.autograd.grad(result, inputs, tensors["dO"], retain_graph=True)
+    return out
+
+
+def measure(torch, runs, rounds):
+    times = {name: [] for name in runs}
+    for turn in range(rounds + 1):           # the first warms up
+        for name in random.sample(list(runs), len(runs)):
+            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            start.record()
+            runs[name]()
+            runs[name]()
+            end.record()
+            torch.cuda.synchronize()
+            if turn:
+                times[name].append(start.elapsed_time(end) / 2)
+    return {name: statistics.median(ms) for name, ms in times.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", required=True, help="libtilewright.so")
+    parser.add_argument("--also", nargs="*", default=[], metavar="NAME:FILE", help="other builds of the library")
+    parser.add_argument("--head-dims", type=int, nargs="*", default=[64, 128])
+    parser.add_argument("--lengths", type=int, nargs="*", default=[1024, 4096, 16384])
+    parser.add_argument("--variants", nargs="*", default=["plain", "causal"], choices=["plain", "causal"])
+    parser.add_argument("--group", type=int, default=1, help="heads of queries to one of keys")
+    parser.add_argument("--tokens", type=int, default=16384)
+    parser.add_argument("--hidden", type=int, default=2048)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", help="a file for the figures")
+    args = parser.parse_args()
+    import torch
+    torch.manual_seed(0)
+    ours = {"ours": tilewright.Library(args.library), **{name: tilewright.Library(file) for name, _, file in (item.partition(":") for item in args.also)}}
+    rows, wrong = [], 0
+    for d in args.head_dims:
+        for length in args.lengths:
+            for variant in args.variants:
+                batch, heads = max(1, args.tokens // length), args.hidden // d
+                tensors = make(torch, batch, heads, heads // args.group, length, d)
+                runs = peers(torch, tensors, variant == "causal")
+                expected = runs["cudnn"]()
+                for name, library in ours.items():
+                    forward, backward = library.build_gradient(variant, "bf16", d).bind(tensors)
+                    forward()
+                    backward()
+                    torch.cuda.synchronize()
+                    off = [((tensors["d" + n].float() - e.float()).norm() / e.float().norm()).item() for n, e in zip("QKV", expected)]
+                    if all(x < MOST for x in off):
+                        runs[name] = backward
+                    else:
+                        wrong += 1
+                        print(f"WRONG: {name} {variant} D {d} S {length}: dQ, dK, dV differ by {', '.join(f'{x:.1e}' for x in off)}", flush=True)
+                ms = measure(torch, runs, args.rounds)
+                flops = 10 * batch * heads * length * length * d / (2 if variant == "causal" else 1)
+                row = {"variant": variant, "d": d, "length": length, "batch": batch, "heads": heads, "group": args.group, "ms": ms, "tflops": {name: flops / t / 1e9 for name, t in ms.items()}}
+                rows.append(row)
+                print(f"{variant:7} D {d:3} S {length:5}: " + ", ".join(f"{name} {speed:.0f}" for name, speed in row["tflops"].items()) +
+                      "".join(f"; {name} / cudnn {ms['cudnn'] / ms[name]:.2f}" for name in ours if name in ms), flush=True)
+    if args.json:
+        Path(args.json).write_text(json.dumps({"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}, indent=1))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
