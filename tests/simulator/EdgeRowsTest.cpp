@@ -253,7 +253,7 @@ TEST_CASE("edge row 51: offsets past 2^31 elements") {
     problem.tensors[name] = {address += std::uint64_t(1) << 36, {2, 1, 70, 64}, {far, 70 * 64, 64, 1}};
   problem.tensors["lse"] = {address += std::uint64_t(1) << 36, {2, 1, 70}, {far, 70, 1}};
   problem.lengths = {{"b", 2}, {"h", 1}, {"q", 70}, {"k", 70}, {"d", 64}, {"e", 64}};
-  problem.counters = address + (std::uint64_t(1) << 36);
+  problem.workspace = address + (std::uint64_t(1) << 36);
   std::vector<device::TensorMap> maps;
   const device::Launch launch = device::prepare(device::Plan(artifact.launch), problem, {132, 50 << 20}, [&](const device::TensorMap &map, void *) { maps.push_back(map); });
   REQUIRE(launch.blocks > 0);

@@ -20,10 +20,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ListFacts, axis, width)
 using FieldKind = ParameterField::Kind;
 NLOHMANN_JSON_SERIALIZE_ENUM(ParameterField::Kind, {{FieldKind::map, "map"}, {FieldKind::pointer, "pointer"}, {FieldKind::stride, "stride"},
   {FieldKind::extent, "extent"}, {FieldKind::length, "length"}, {FieldKind::scalar, "scalar"}, {FieldKind::blocks, "blocks"}, {FieldKind::frees, "frees"},
-  {FieldKind::group, "group"}, {FieldKind::items, "items"}, {FieldKind::counters, "counters"}})
+  {FieldKind::group, "group"}, {FieldKind::items, "items"}, {FieldKind::counters, "counters"},
+  {FieldKind::lists, "lists"}, {FieldKind::listRoom, "listRoom"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapDimension, dimension, chunk, size, box)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ParameterField, kind, name, axis, tensor, type, dimension, dimensions, swizzle)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, freeAxes, threads, sharedBytes, blocksPerSM, counters, grouped, ringTensors, softwareMaps)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, freeAxes, threads, sharedBytes, blocksPerSM, counters, listAxis, listWidth, listSlots, grouped, ringTensors, softwareMaps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers, spillBytes, stackBytes, staticSharedBytes, remarks)
 
 namespace {

@@ -31,7 +31,8 @@ const char *fieldType(const ParameterField &field) {
                             : field.type == "i64" ? "i64 "
                             : field.type == "bool" ? "bool "
                                                    : "unsigned short ";
-  case Kind::counters: return "int* ";
+  case Kind::counters:
+  case Kind::lists: return "int* ";
   default: return "int ";
   }
 }
@@ -52,7 +53,7 @@ std::string dimensionsOf(device::RingType ring) {
 
 bool isDeclaration(Operation *op) {
   return isa<device::TensorMapOp, device::TensorOp, device::StrideOp, device::ExtentOp, device::DimensionOp, device::ScalarOp, device::CountOp,
-             device::CountersOp, device::RingOp, device::BarriersOp, device::MailboxOp>(op);
+             device::CountersOp, device::ListsOp, device::RingOp, device::BarriersOp, device::MailboxOp>(op);
 }
 
 FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) {
@@ -139,6 +140,13 @@ void Declarations::addParameter(Operation &op, Names &names) {
         case device::Count::Group: return addField(count, {.kind = Kind::group, .name = "group_items"}, names);
         }
       })
+      .Case([&](device::ListsOp lists) {
+        launch.listAxis = lists.getAxis().str();
+        launch.listWidth = int(lists.getWidth());
+        launch.listSlots = int(lists.getSlots().value_or(1));
+        addField(lists, {.kind = Kind::listRoom, .name = "list_tiles"}, names);
+        addField(lists, {.kind = Kind::lists, .name = "lists"}, names);
+      })
       .Case([&](device::CountersOp counters) {
         launch.counters = int(counters.getNumber());
         addField(counters, {.kind = Kind::counters, .name = "counters"}, names);
@@ -194,6 +202,13 @@ int64_t Declarations::copyingThreads() const {
 Expression Declarations::parameter(Value value) const {
   const std::string field = "p." + fields.find(value)->second;
   return {value.getType().isF16() || value.getType().isBF16() ? widened(field, value.getType(), Float32Type::get(value.getContext())) : field};
+}
+
+std::string Declarations::roomOf(device::ListsOp) const {
+  for (auto &field : launch.fields)
+    if (field.kind == ParameterField::Kind::listRoom)
+      return "p." + field.name;
+  return {};
 }
 
 std::string Declarations::map(Value value) const { return "&p." + fields.find(value)->second; }

@@ -26,6 +26,8 @@ public:
   /// `&p.tm_K`
   std::string map(mlir::Value value) const;
   std::vector<std::string> maps() const;
+  /// How a body reads how many numbers a list has room for.
+  std::string roomOf(device::ListsOp lists) const;
   /// The threads that copy where no engine does: a warp of the producer's, or all of the consumers'.
   int64_t copyingThreads() const;
   /// Whether each of them arrives on these barriers, for what it has copied; else one arrival counts, a copy engine's or a post's.

@@ -12,7 +12,7 @@ namespace tw {
 namespace {
 
 void printFacts(const CudaText &cuda, llvm::raw_ostream &out) {
-  static constexpr const char *kinds[] = {"map", "pointer", "stride", "extent", "length", "scalar", "blocks", "frees", "group", "items", "counters"};
+  static constexpr const char *kinds[] = {"map", "pointer", "stride", "extent", "length", "scalar", "blocks", "frees", "group", "items", "counters", "lists", "list room"};
   const LaunchFacts &launch = cuda.launch;
   out << fmt::format("// launch {}: {} threads, {} bytes shared, {} counters, block {} {}, free [{}], ring tensors [{}]{}\n", cuda.entry, launch.threads,
                      launch.sharedBytes, launch.counters, launch.blockAxis, launch.blockWidth, fmt::join(launch.freeAxes, ", "),

@@ -33,7 +33,7 @@ LogicalResult Statements::print(device::CursorOp op) {
 LogicalResult Statements::print(device::AcquireOp op) {
   text.line(fmt::format("mbar_wait({}, {});", barrier(op.getCursor(), "_EMPTY"), cursors[op.getCursor()].phase));
   if (op.getBytes() && hopper)
-    text.line(fmt::format("mbar_expect_tx({}, {});", barrier(op.getCursor(), "_FULL"), std::uint64_t(op.getBytes())));
+    text.line(fmt::format("{}mbar_expect_tx({}, {});", oneThread ? "" : "if (lane == 0) ", barrier(op.getCursor(), "_FULL"), std::uint64_t(op.getBytes())));
   return success();
 }
 
@@ -58,7 +58,7 @@ LogicalResult Statements::print(device::CopyOp op) {
                           before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), coordinates, copier));
     return success();
   }
-  text.line(fmt::format("tma_load_{}d({}{}, {}, {}{});", op.getCoordinates().size(), slotAddress(op.getRing(), op.getCursor()),
+  text.line(fmt::format("{}tma_load_{}d({}{}, {}, {}{});", oneThread ? "" : "if (lane == 0) ", op.getCoordinates().size(), slotAddress(op.getRing(), op.getCursor()),
                         before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), barrier(op.getCursor(), "_FULL"), coordinates));
   return success();
 }
@@ -102,7 +102,7 @@ LogicalResult Statements::print(device::ReleaseOp op) {
 
 LogicalResult Statements::print(device::DrawOp op) {
   const std::string drawn = "atomicAdd(" + values.textOf(op.getCounters()) + ", 1) + (int)gridDim.x";
-  if (hopper) {
+  if (oneThread) {
     values.declare(op.getResult(), {drawn}, "item");
     return success();
   }
@@ -117,7 +117,7 @@ LogicalResult Statements::print(device::DrawOp op) {
 
 LogicalResult Statements::print(device::RetireOp op) {
   const std::string counters = values.textOf(op.getCounters());
-  text.open(fmt::format("if ({}atomicAdd({} + 1, 1) == (int)gridDim.x - 1) {{   // the last block: ready for the next launch", hopper ? "" : first + " && ", counters));
+  text.open(fmt::format("if ({}atomicAdd({} + 1, 1) == (int)gridDim.x - 1) {{   // the last block: ready for the next launch", oneThread ? "" : first + " && ", counters));
   text.line(counters + "[0] = 0;");
   text.line(counters + "[1] = 0;");
   text.close();
@@ -132,12 +132,12 @@ std::string Statements::word(Value mailbox, Value cursor, int64_t n) {
 }
 
 LogicalResult Statements::print(device::PostOp op) {
-  if (!hopper)
+  if (!oneThread)
     text.open("if (" + first + ") {");
   for (auto [i, value] : llvm::enumerate(op.getValues()))
     text.line(fmt::format("st_shared_u32({}, {});", word(op.getMailbox(), op.getCursor(), int64_t(i)), values.textOf(value)));
   text.line(fmt::format("mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
-  if (!hopper)
+  if (!oneThread)
     text.close();
   return success();
 }
@@ -175,7 +175,7 @@ LogicalResult Statements::print(device::SendBackOp op) {
 LogicalResult Statements::print(device::SentBackOp op) {
   const std::string name = names.unique(hintFor(op.getResult(), "back")), any = names.unique("answer");
   text.line("int " + name + " = -1;");
-  text.open(hopper ? "{" : "if (lane == 0) {");
+  text.open(oneThread ? "{" : "if (lane == 0) {");
   const std::string at = answers(op.getMailbox(), op.getCursor());
   text.line(fmt::format("u32 {}[4] = {{0, 0, 0, 0}};", any));
   text.open(fmt::format("for (int i = 0; i < {}; i += 4) {{", *op.getMailbox().getDefiningOp<device::MailboxOp>().getAnswers()));
@@ -186,7 +186,7 @@ LogicalResult Statements::print(device::SentBackOp op) {
   text.close();
   text.line(fmt::format("if ({0}[0] | {0}[1] | {0}[2] | {0}[3]) {1} = (int)ld_shared_u32({2});", any, name, word(op.getMailbox(), op.getCursor(), 0)));
   text.close();
-  if (!hopper)
+  if (!oneThread)
     text.line(fmt::format("{0} = __shfl_sync(~0u, {0}, 0);", name));
   values.bind(op.getResult(), {name});
   return success();

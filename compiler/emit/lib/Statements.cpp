@@ -14,6 +14,7 @@ LogicalResult Statements::shared(device::KernelOp kernel) {
   hopper = device::isHopper(kernel);
   if (!device::producerOf(kernel))
     copier = "threadIdx.x", first = "threadIdx.x == 0";
+  oneThread = !device::producesByWarp(kernel);
   kernel.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](device::LoadColumnOp load) { readByLanes.insert(device::barriersOf(load.getCursor()).getResult()); })
@@ -36,7 +37,7 @@ LogicalResult Statements::producer(device::ProducerOp role) {
     text.line(fmt::format("reg_dec<{}>();", std::uint64_t(role.getRegisters())));
   if (!hopper)
     return block(role.getBody().front());
-  text.open("if (warp == 0 && lane == 0) {");
+  text.open(oneThread ? "if (warp == 0 && lane == 0) {" : "if (warp == 0) {");
   for (const std::string &map : declared.maps())
     text.line("tma_prefetch_desc(" + map + ");");
   if (failed(block(role.getBody().front())))
@@ -68,13 +69,13 @@ LogicalResult Statements::statement(Operation *op) {
   using Result = LogicalResult;
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp,
-            device::ReleaseOp, device::DrawOp, device::RetireOp, device::PostOp, device::ReadPostOp, device::SendBackOp, device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp,
+            device::ReleaseOp, device::DrawOp, device::RetireOp, device::PostOp, device::ListTilesOp, device::KeptAtOp, device::RowExtremesOp, device::ReadPostOp, device::SendBackOp, device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp,
             device::FillOp, device::EachRowOp, device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp,
             device::CombineOp, device::JoinOp, device::LoadColumnOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp,
             device::CommitOp, device::WaitOp, device::PackOp, device::RepeatOp, device::ScanOp, device::IsolateOp, device::StoreTileOp, device::StoreRowsOp>(
           [&](auto known) { return print(known); })
       .Case<device::TensorMapOp, device::RingOp, device::BarriersOp, device::MailboxOp>([](auto) { return success(); })
-      .Case<device::TensorOp, device::StrideOp, device::ExtentOp, device::DimensionOp, device::ScalarOp, device::CountOp, device::CountersOp>(
+      .Case<device::TensorOp, device::StrideOp, device::ExtentOp, device::DimensionOp, device::ScalarOp, device::CountOp, device::CountersOp, device::ListsOp>(
           [&](auto parameter) {
             values.bind(parameter.getResult(), declared.parameter(parameter.getResult()));
             return success();

@@ -39,6 +39,9 @@ private:
   llvm::LogicalResult print(device::DrawOp op);
   llvm::LogicalResult print(device::RetireOp op);
   llvm::LogicalResult print(device::PostOp op);
+  llvm::LogicalResult print(device::ListTilesOp op);
+  llvm::LogicalResult print(device::KeptAtOp op);
+  llvm::LogicalResult print(device::RowExtremesOp op);
   llvm::LogicalResult print(device::ReadPostOp op);
   std::string word(mlir::Value mailbox, mlir::Value cursor, int64_t n);
   std::string answers(mlir::Value mailbox, mlir::Value cursor);
@@ -108,6 +111,7 @@ private:
   int64_t rowsOfWarp = 16, rowsOfThread = 2;
   std::string copier = "lane", first = "lane == 0";   // off Hopper, of the threads that copy: a thread's number, and what holds in one of them
   bool hopper = true;
+  bool oneThread = true;                                         // the producer is
 };
 
 } // namespace tw::emit

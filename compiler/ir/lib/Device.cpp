@@ -113,6 +113,10 @@ ProducerOp producerOf(KernelOp kernel) {
 
 bool fills(CursorOp cursor) { return cursor.getPhase() == 1 && !cursor.getTrailing(); }
 
+bool producesByWarp(KernelOp kernel) {
+  return !isHopper(kernel) || kernel.walk([](ListTilesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 bool isHopper(KernelOp kernel) { return kernel.getArch() == "sm90a"; }
 
 int64_t KernelOp::threads() {

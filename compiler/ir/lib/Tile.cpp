@@ -207,7 +207,8 @@ bool hidesMoreThanEnd(MaskOp mask, StringRef axis, llvm::function_ref<bool(Value
 }
 
 bool boundsDependOnBlock(FunctionOpInterface kernel) {
-  return anyPlane(kernel, [](int64_t fold, int64_t block) { return fold && block; });
+  const bool lists = kernel->walk([](KeptOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return lists || anyPlane(kernel, [](int64_t fold, int64_t block) { return fold && block; });
 }
 
 bool growsWithBlock(FunctionOpInterface kernel) {

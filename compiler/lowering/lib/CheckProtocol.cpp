@@ -92,6 +92,7 @@ private:
         .Case<device::EachRowOp, device::EachElementOp>([&](auto loop) { return block(loop.getBody().front(), state); })
         .Case([&](device::AcquireOp acquire) { return state.slots.acquire(acquire); })
         .Case([&](device::CopyOp copy) { return state.slots.copy(copy); })
+        .Case([&](device::ListTilesOp list) { return state.slots.list(list); })
         .Case([&](device::PostOp post) { return state.slots.post(post); })
         .Case([&](device::AwaitOp await) { return state.slots.await(await); })
         .Case([&](device::AdvanceOp advance) { return state.slots.advance(advance); })
@@ -131,7 +132,7 @@ private:
   LogicalResult stands(Operation &op) {
     auto kernel = op.getParentOfType<device::KernelOp>();
     bool produces = bool(op.getParentOfType<device::ProducerOp>()), alone = !device::producerOf(kernel) && !device::isHopper(kernel);
-    bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op);
+    bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::ListTilesOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op);
     bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
     if (produces ? ofConsumers : ofProducer && !alone)
       return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";
@@ -142,6 +143,8 @@ private:
       return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps must come here";
     if (underWarps && ofProducer)
       return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps that copy must come here";
+    if (isa<device::ListedOp>(op))
+      return op.emitOpError() << "is told by nobody; device-draw-items hands lists to the consumers";
     return success();
   }
 

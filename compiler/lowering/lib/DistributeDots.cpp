@@ -50,15 +50,25 @@ FailureOr<Distributor::Accumulation> Distributor::accumulationOf(tile::DotOp dot
 
 device::TileOp Distributor::sharedOperand(Value operand) { return operand.getDefiningOp<device::TileOp>(); }
 
+/// Is a tile of the cursor read in the step that a block is, or is part of? One that only a mask reads is not in full ones.
+static bool isInStep(Block *step, Value cursor) {
+  while (!step->getParentOp()->hasAttr("tile.fold"))
+    step = step->getParentOp()->getBlock();
+  for (Operation &op : *step)
+    if (!op.hasAttr("tile.fold") && op.walk([&](device::TileOp tile) { return tile.getCursor() == cursor ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted())
+      return true;
+  return false;
+}
+
 void Distributor::await(Moment moment) {
   for (const CursorUse &use : cursorUses)
-    if (use.ofFold && use.nested.empty() && use.first == moment)
+    if (use.ofFold && use.nested.empty() && use.first == moment && isInStep(frames.back().block, use.cursor))
       device::AwaitOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor));
 }
 
 void Distributor::release(Moment moment) {
   for (const CursorUse &use : cursorUses)
-    if (use.ofFold && use.nested.empty() && use.last == moment) {
+    if (use.ofFold && use.nested.empty() && use.last == moment && isInStep(frames.back().block, use.cursor)) {
       device::ReleaseOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor), Value());
       device::AdvanceOp::create(b, before.getLoc(), scalars.lookupOrDefault(use.cursor));
     }

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "tilewright/ir/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
@@ -48,6 +49,10 @@ private:
         .Case([&](arith::SelectOp op) { return both(op.getTrueValue(), op.getFalseValue()); })
         .Case([&](scf::ForOp op) { return both(op.getInitArgs()[i], op.getYieldedValues()[i]); })
         .Case([&](scf::IfOp op) { return both(op.thenYield().getOperand(i), op.elseYield().getOperand(i)); })
+        .Case([&](tile::KeptAtOp op) {
+          auto kept = op.getList().getDefiningOp<tile::KeptOp>();
+          return kept ? std::gcd(of(kept.getBegin()), int64_t(kept.getStep())) : 1;
+        })
         .Default([](Operation *) { return 1; });
   }
 };

@@ -4,7 +4,11 @@
 // post back: an accumulator that is not finite at an item's end may have met a NaN or an infinity that a mask hides. Such an item is done again, by
 // the careful way where tile-walk-folds made one, with `device.scan` and `device.isolate`, which are left out the first time. An item's slot is given
 // back when it is done, so that the producer, which finds the answer as it takes the slot again, is never more than `slots` items ahead.
+//
+// Where an item has a list of tiles, the producer makes it before it posts the item, and what it counted are further words of the slot. The list
+// belongs to the slot, and so the slot is held until the item is done here too.
 #include "DrawAlone.h"
+#include "ItemList.h"
 #include "ItemWords.h"
 #include "Looks.h"
 #include "Parameters.h"
@@ -33,7 +37,7 @@ class Drawing {
 public:
   Drawing(device::KernelOp kernel, scf::ForOp produced, scf::ForOp consumed)
       : kernel(kernel), produced(produced), consumed(consumed), producedBy(decodingOf(produced.getInductionVar(), *produced.getBody())),
-        consumedBy(decodingOf(consumed.getInductionVar(), *consumed.getBody())), looks(Looks::of(consumed)), slots(looks ? 3 : 2) {
+        consumedBy(decodingOf(consumed.getInductionVar(), *consumed.getBody())), looks(Looks::of(consumed)), list(produced, consumed), slots(looks ? 3 : 2) {
     if (looks)
       return;
     for (scf::ForOp items : {produced, consumed}) {       // the usual way looks for itself
@@ -47,13 +51,14 @@ public:
     counter = parameters.counters(counters);
     OpBuilder b(device::producerOf(kernel));
     const int64_t warps = warpsOfWarpgroup * int64_t(device::consumersOf(kernel).getWarpgroups());
-    mailbox = device::MailboxOp::create(b, kernel.getLoc(), device::MailboxType::get(b.getContext(), slots, 1 + int64_t(consumedBy.results.size())), b.getStringAttr("work"),
+    mailbox = device::MailboxOp::create(b, kernel.getLoc(), device::MailboxType::get(b.getContext(), slots, int64_t(1 + consumedBy.results.size() + list.words())), b.getStringAttr("work"),
                                         looks ? b.getI64IntegerAttr(warps) : IntegerAttr(), IntegerAttr());
     barriers = device::BarriersOp::create(b, kernel.getLoc(), device::BarriersType::get(b.getContext(), slots), b.getStringAttr("work"), b.getI64IntegerAttr(warps), IntegerAttr());
+    list.reserve(slots);
     produce();
     consume();
     parameters.sort();
-    if (looks)
+    if (looks || list)
       shareRegisters();
   }
 
@@ -62,6 +67,7 @@ private:
   scf::ForOp produced, consumed;
   Decoding producedBy, consumedBy;
   std::optional<Looks> looks;
+  ItemList list;
   int64_t slots;
   Value counter, mailbox, barriers;
 
@@ -91,7 +97,8 @@ private:
     SmallVector<Value> starts{produced.getLowerBound()};
     if (looks)
       starts.push_back(number(b, loc, 0));     // slots in a row that held nothing new
-    SmallVector<Type> passed(1 + producedBy.results.size(), i32);   // the item and what it means
+    const std::size_t meant = 1 + producedBy.results.size(), told = meant + list.words();
+    SmallVector<Type> passed(told, i32);                            // the item, what it means, its list
     if (looks)                                                      // the number drawn, the quiet slots, whether to draw and whether the item is done again
       passed.append({i32, i32, b.getI1Type(), b.getI1Type()});
     auto whole = scf::WhileOp::create(b, loc, passed, starts);
@@ -115,12 +122,17 @@ private:
       more = left;
     }
     // A number past the last item means nothing, and must not make a divisor 0.
-    Value known = producedBy.operations.empty() ? item : arith::MinSIOp::create(b, loc, item, arith::SubIOp::create(b, loc, items, number(b, loc, 1)));
+    Value known = producedBy.operations.empty() && !list ? item : arith::MinSIOp::create(b, loc, item, arith::SubIOp::create(b, loc, items, number(b, loc, 1)));
     SmallVector<Value> posted{word}, handed{item};
     for (Value result : producedBy.results)
       handed.push_back(sameFrom(result, produced.getInductionVar(), known, *before, b));
     for (Value result : consumedBy.results)
       posted.push_back(sameFrom(result, consumed.getInductionVar(), known, *before, b));
+    if (list) {
+      SmallVector<Value> words = list.make(b, known, compare(b, loc, arith::CmpIPredicate::slt, item, items), place);
+      posted.append(words);
+      handed.append(words);
+    }
     if (looks)
       handed.append({drawn, quiet, fresh, again});
     device::PostOp::create(b, loc, posted, mailbox, place);
@@ -135,13 +147,14 @@ private:
       present.thenBlock()->getTerminator()->erase();
       body = present.thenBlock();
     }
+    list.drop(arguments.slice(meant, list.words()), producedBy.operations);
     takeBody(*body, produced, producedBy, arguments[0], arguments.slice(1, producedBy.results.size()));
     if (looks) {
       settle(whole, arguments.back());
       b.setInsertionPointToEnd(body);
       scf::YieldOp::create(b, loc);
       b.setInsertionPointToEnd(after);
-      Value next = arguments[producedBy.results.size() + 1];
+      Value next = arguments[told];
       auto draw = scf::IfOp::create(b, loc, TypeRange{i32}, arguments[arguments.size() - 2], true);
       {
         OpBuilder::InsertionGuard guard(b);
@@ -150,7 +163,7 @@ private:
         b.setInsertionPointToStart(draw.elseBlock());
         scf::YieldOp::create(b, loc, ValueRange{next});
       }
-      scf::YieldOp::create(b, loc, ValueRange{draw.getResult(0), arguments[producedBy.results.size() + 2]});
+      scf::YieldOp::create(b, loc, ValueRange{draw.getResult(0), arguments[told + 1]});
     } else {
       b.setInsertionPointToEnd(after);
       scf::YieldOp::create(b, loc, ValueRange{device::DrawOp::create(b, loc, i32, counter)});
@@ -164,7 +177,8 @@ private:
     Location loc = consumed.getLoc();
     OpBuilder b(consumed);
     Value place = cursor(b, loc, 0), items = consumed.getUpperBound();
-    SmallVector<Type> words(1 + consumedBy.results.size(), b.getI32Type());
+    const std::size_t meant = 1 + consumedBy.results.size();
+    SmallVector<Type> words(meant + list.words(), b.getI32Type());
     auto whole = scf::WhileOp::create(b, loc, words, ValueRange{});
     b.createBlock(&whole.getBefore());
     device::AwaitOp::create(b, loc, place);
@@ -175,16 +189,23 @@ private:
       device::ReleaseOp::create(b, loc, place, Value());
       device::AdvanceOp::create(b, loc, place);
     };
-    if (!looks)
+    const bool holds = looks || list;       // the slot, until its item is done
+    if (!holds)
       giveBack();
     scf::ConditionOp::create(b, loc, more, read.getWords());
 
     Block *after = b.createBlock(&whole.getAfter(), {}, words, SmallVector<Location>(words.size(), loc));
-    ValueRange arguments(after->getArguments());
+    ValueRange arguments(after->getArguments()), decoded = arguments.slice(1, consumedBy.results.size());
+    list.tell(arguments.drop_front(meant));
     if (!looks) {
-      takeBody(*after, consumed, consumedBy, arguments[0], arguments.drop_front());
+      takeBody(*after, consumed, consumedBy, arguments[0], decoded);
       b.setInsertionPointToEnd(after);
+      if (holds)
+        giveBack();
       scf::YieldOp::create(b, loc);
+      b.setInsertionPointAfter(whole);
+      if (holds)
+        giveBack();
       consumed.erase();
       return;
     }
@@ -199,7 +220,7 @@ private:
     present.thenBlock()->getTerminator()->erase();
     // Without an item there is nothing to do again, and no answer is read.
     OpBuilder inside = OpBuilder::atBlockEnd(present.thenBlock());
-    takeBody(*present.thenBlock(), consumed, consumedBy, item, arguments.drop_front());
+    takeBody(*present.thenBlock(), consumed, consumedBy, item, decoded);
     SmallVector<Value> found;
     for (auto [fold, accumulator] : looks->accumulators) {
       OpBuilder behind(fold);
@@ -258,11 +279,14 @@ private:
 };
 
 struct DrawItems : impl::DrawItemsBase<DrawItems> {
+  using DrawItemsBase::DrawItemsBase;
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<device::KernelOp>()) {
       device::ProducerOp producer = device::producerOf(kernel);
       device::ConsumersOp consumers = device::consumersOf(kernel);
       scf::ForOp produced = producer ? itemLoop(producer.getBody().front()) : scf::ForOp(), consumed = itemLoop(consumers.getBody().front());
+      if (onlyLists && (!produced || produced.getBody()->getOps<device::ListTilesOp>().empty()))
+        continue;
       if (produced && consumed)
         Drawing(kernel, produced, consumed).run();
       else if (!producer && consumed && llvm::any_of(consumers.getBody().getOps<device::CursorOp>(), device::fills))

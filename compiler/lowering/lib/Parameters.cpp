@@ -59,11 +59,18 @@ Value Parameters::counters(int64_t number) {
                                  });
 }
 
+Value Parameters::lists(StringRef axis, int64_t width) {
+  return get<device::ListsOp>([&](auto op) { return op.getAxis() == axis && int64_t(op.getWidth()) == width; },
+                              [&](OpBuilder &b, Location loc) {
+                                return device::ListsOp::create(b, loc, device::PointerType::get(b.getContext(), b.getI32Type()), b.getStringAttr(axis), b.getI64IntegerAttr(width), IntegerAttr());
+                              });
+}
+
 namespace {
 int rankOf(Operation &op) {
   if (isa<device::TensorMapOp>(op))
     return 0;
-  if (isa<device::TensorOp, device::CountersOp>(op))
+  if (isa<device::TensorOp, device::CountersOp, device::ListsOp>(op))
     return 1;
   if (isa<device::StrideOp>(op))
     return 2;

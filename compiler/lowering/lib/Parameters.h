@@ -16,6 +16,7 @@ public:
   mlir::Value scalar(llvm::StringRef name, mlir::Type type);
   mlir::Value count(device::Count what);
   mlir::Value counters(int64_t number);
+  mlir::Value lists(llvm::StringRef axis, int64_t width);
 
   /// The element at these places, each i32 or i64, of a tensor that holds `element` in global memory, as `loaded`; 0 where a place is outside.
   mlir::Value load(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef tensor, mlir::Type element, llvm::ArrayRef<mlir::Value> indices, mlir::Type loaded);

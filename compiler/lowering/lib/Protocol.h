@@ -41,6 +41,7 @@ public:
   mlir::LogicalResult acquire(device::AcquireOp op);
   mlir::LogicalResult copy(device::CopyOp op);
   mlir::LogicalResult post(device::PostOp op);
+  mlir::LogicalResult list(device::ListTilesOp op);
   mlir::LogicalResult answer(device::SentBackOp op);
   mlir::LogicalResult await(device::AwaitOp op);
   mlir::LogicalResult advance(device::AdvanceOp op);

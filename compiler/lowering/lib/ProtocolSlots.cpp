@@ -157,6 +157,15 @@ LogicalResult Slots::post(device::PostOp op) {
   return success();
 }
 
+LogicalResult Slots::list(device::ListTilesOp op) {
+  if (!op.getCursor())
+    return op.emitOpError() << "belongs to no slot; device-draw-items gives it one";
+  Place &place = placeOf(op.getCursor());
+  if (place.at != At::acquired || place.posted)
+    return op.emitOpError() << "writes the list of a slot of " << nameOf(op.getCursor()) << " that is " << (place.posted ? "posted already" : "not acquired") << "; the consumers may be reading it";
+  return success();
+}
+
 LogicalResult Slots::answer(device::SentBackOp op) {
   Place &place = placeOf(op.getCursor());
   if (place.at != At::acquired || place.posted)

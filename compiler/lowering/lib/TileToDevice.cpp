@@ -3,6 +3,7 @@
 // The kernel's function is copied twice. The producer's copy keeps scalar arithmetic, loops, and the loads that
 // SharedTiles.h finds, which become copies into rings. The consumers' copy keeps everything else.
 #include "ItemLoop.h"
+#include "KeptTiles.h"
 #include "NestedFolds.h"
 #include "Parameters.h"
 #include "SharedTiles.h"
@@ -40,16 +41,27 @@ struct Ring {
   unsigned group;      // of tiles that share barriers and cursors
 };
 
-/// Tiles that become full and empty together.
+/// Tiles that become full and empty together, in the same loops.
 struct Group {
   bool ofFold;
   Moment first, last;
   StringRef nested;    // the axis whose chunks they hold, or empty
   int64_t slots;
   std::string name;
+  SmallVector<Block *> blocks;
   Value barriers;
   int64_t bytes = 0;   // of one slot of all its rings
 };
+
+/// Where a tile is loaded: one that only a mask reads is not in full loops.
+SmallVector<Block *> blocksOf(const SharedTile &tile) {
+  SmallVector<Block *> blocks;
+  for (tile::LoadOp load : tile.loads)
+    if (!llvm::is_contained(blocks, load->getBlock()))
+      blocks.push_back(load->getBlock());
+  llvm::sort(blocks);
+  return blocks;
+}
 
 bool isScalar(Operation &op) {
   return op.getNumRegions() == 0 && op.getNumResults() > 0 && llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); }) &&
@@ -82,6 +94,7 @@ private:
   SmallVector<Ring> rings;
   SmallVector<Group> groups;
   DenseMap<Operation *, unsigned> ringOf;           // by load
+  DenseSet<Operation *> servingLists;
   bool follows = false;                             // the producer copies tiles of stage 1 one step late
   SmallVector<std::pair<unsigned, unsigned>> varying;   // of tiles that follow: ring, and a dimension of its tensor along which steps differ
 
@@ -103,16 +116,16 @@ private:
   };
   void mapArguments(Role &role, const ItemCoordinates &item);
   Value scalarLoad(Role &role, Value memory, ValueRange places, Type element, Location loc);
-  void copyScalar(Role &role, Operation &op);
+  LogicalResult copyScalar(Role &role, Operation &op);
   void makeCursors(Role &role, int64_t phase);
 
-  void makeProducer();
+  LogicalResult makeProducer();
   /// `own`: the block with the tiles that all steps of `block` need. `holdsStep`: the block begins with a step of its own, the first one of a fold.
-  void produce(Role &role, Block &block, Block &own, bool holdsStep);
+  LogicalResult produce(Role &role, Block &block, Block &own, bool holdsStep);
   /// Copies the chunks of the folds inside a step.
-  void produceNested(Role &role, Block &step);
+  LogicalResult produceNested(Role &role, Block &step);
   /// `before`: the places of the step before it, of tiles that follow, where these come one step late. Returns those of the last step.
-  SmallVector<Value> produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before);
+  FailureOr<SmallVector<Value>> produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before);
   /// Copies of the loads of a block; `places` are in place of what `varying` names.
   void copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places = {});
   void copyTile(Role &role, tile::LoadOp load, Value cursor, ArrayRef<Value> places);
@@ -122,7 +135,7 @@ private:
   SmallVector<Value> placesIn(Role &role, Block &step);
 
   LogicalResult makeConsumers();
-  void consume(Role &role, Block &block);
+  LogicalResult consume(Role &role, Block &block);
 };
 
 //===--- declarations ------------------------------------------------------------------------------===//
@@ -224,11 +237,12 @@ void Outline::declareRings() {
   Location loc = function.getLoc();
   for (const SharedTile &tile : tiles) {
     auto same = [&](const Group &group) {
-      return group.ofFold == tile.ofFold && group.nested == tile.nested && (!tile.ofFold || (group.first == tile.first && group.last == tile.last));
+      return group.ofFold == tile.ofFold && group.nested == tile.nested &&
+             (!tile.ofFold || (group.first == tile.first && group.last == tile.last && group.blocks == blocksOf(tile)));
     };
     auto found = llvm::find_if(groups, same);
     if (found == groups.end()) {
-      groups.push_back({tile.ofFold, tile.first, tile.last, tile.nested, slotsOf(tile), tile.name, {}, 0});
+      groups.push_back({tile.ofFold, tile.first, tile.last, tile.nested, slotsOf(tile), tile.name, blocksOf(tile), {}, 0});
       found = std::prev(groups.end());
     }
     found->first = std::min(found->first, tile.first);
@@ -273,23 +287,31 @@ Value Outline::scalarLoad(Role &role, Value memory, ValueRange places, Type elem
   return element != loaded ? arith::TruncFOp::create(b, loc, element, value).getResult() : value;
 }
 
-void Outline::copyScalar(Role &role, Operation &op) {
+LogicalResult Outline::copyScalar(Role &role, Operation &op) {
+  Parameters parameters(kernel);
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
     role.mapping.map(load.getResult(), scalarLoad(role, load.getMemory(), load.getOffsets(), load.getType(), load.getLoc()));
-    return;
+    return success();
   }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
     role.mapping.map(gather.getResult(), scalarLoad(role, gather.getMemory(), gather.getIndices(), gather.getType(), gather.getLoc()));
-    return;
+    return success();
+  }
+  if (auto extremes = dyn_cast<tile::ExtremesOp>(op))
+    return makeExtremes(role.builder, extremes, tensorOf(extremes.getMemory()), parameters, role.mapping);
+  if (auto at = dyn_cast<tile::KeptAtOp>(op)) {
+    makeKeptAt(role.builder, at, parameters, role.mapping);
+    return success();
   }
   if (isa<memref::DimOp>(op))
-    return;                       // by the index_cast that uses it
+    return success();             // by the index_cast that uses it
   if (auto cast = dyn_cast<arith::IndexCastOp>(op))
     if (auto dim = cast.getIn().getDefiningOp<memref::DimOp>()) {
-      role.mapping.map(cast.getOut(), Parameters(kernel).length(tensorOf(dim.getSource()), *dim.getConstantIndex()));
-      return;
+      role.mapping.map(cast.getOut(), parameters.length(tensorOf(dim.getSource()), *dim.getConstantIndex()));
+      return success();
     }
   role.builder.clone(op, role.mapping);
+  return success();
 }
 
 void Outline::makeCursors(Role &role, int64_t phase) {
@@ -338,7 +360,7 @@ void Outline::copyTile(Role &role, tile::LoadOp load, Value cursor, ArrayRef<Val
   }
 }
 
-void Outline::produceNested(Role &role, Block &step) {
+LogicalResult Outline::produceNested(Role &role, Block &step) {
   OpBuilder &b = role.builder;
   for (scf::ForOp loop : nestedFolds(step)) {
     auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()));
@@ -348,10 +370,11 @@ void Outline::produceNested(Role &role, Block &step) {
     b.setInsertionPointToStart(copy.getBody());
     role.mapping.map(loop.getInductionVar(), copy.getInductionVar());
     for (Operation &op : loop.getBody()->without_terminator())
-      if (isScalar(op) && !ringOf.contains(&op))
-        copyScalar(role, op);
+      if (isScalar(op) && !ringOf.contains(&op) && failed(copyScalar(role, op)))
+        return failure();
     copyTiles(role, *loop.getBody(), true, [](const SharedTile &) { return true; });
   }
+  return success();
 }
 
 bool comesLate(const SharedTile &tile) { return tile.first == Moment::dots1; }
@@ -382,7 +405,7 @@ SmallVector<Value> Outline::placesIn(Role &role, Block &step) {
   return places;
 }
 
-SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before) {
+FailureOr<SmallVector<Value>> Outline::produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before) {
   OpBuilder &b = role.builder;
   auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()), before);
   copy->setAttr(foldAxisAttr, loop->getAttr(foldAxisAttr));
@@ -390,9 +413,10 @@ SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, bool late, 
   b.setInsertionPointToStart(copy.getBody());
   role.mapping.map(loop.getInductionVar(), copy.getInductionVar());
   for (Operation &op : loop.getBody()->without_terminator())
-    if (isScalar(op) && !ringOf.contains(&op))
-      copyScalar(role, op);
-  produceNested(role, *loop.getBody());
+    if (isScalar(op) && !ringOf.contains(&op) && failed(copyScalar(role, op)))
+      return failure();
+  if (failed(produceNested(role, *loop.getBody())))
+    return failure();
   copyTiles(role, *loop.getBody(), true, [&](const SharedTile &tile) { return !late || !comesLate(tile); });
   if (late) {
     copyTiles(role, *loop.getBody(), true, comesLate, SmallVector<Value>(copy.getRegionIterArgs()));
@@ -402,7 +426,7 @@ SmallVector<Value> Outline::produceLoop(Role &role, scf::ForOp loop, bool late, 
   return SmallVector<Value>(copy.getResults());
 }
 
-void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
+LogicalResult Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
   OpBuilder &b = role.builder;
   SmallVector<Value> places;
   bool copied = false;
@@ -411,22 +435,26 @@ void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
     if (isFold && !copied && !isa<scf::IfOp>(op)) {      // what the item's steps need comes before them
       copied = true;
       copyTiles(role, own, false, [](const SharedTile &) { return true; });
-      if (holdsStep)
-        produceNested(role, block);
+      if (holdsStep && failed(produceNested(role, block)))
+        return failure();
       if (holdsStep)
         copyTiles(role, block, true, [&](const SharedTile &tile) { return !follows || !comesLate(tile); });
       if (holdsStep && follows)
         places = placesIn(role, block);
     }
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && isFold) {
-      places = produceLoop(role, loop, holdsStep && follows, places);
+      auto last = produceLoop(role, loop, holdsStep && follows, places);
+      if (failed(last))
+        return failure();
+      places = std::move(*last);
     } else if (auto ways = dyn_cast<scf::IfOp>(op); ways && op.hasAttr(tile::carefulAttrName)) {
       auto copy = scf::IfOp::create(b, op.getLoc(), role.mapping.lookup(ways.getCondition()), true);
       copy->setAttr(tile::carefulAttrName, op.getAttr(tile::carefulAttrName));
       for (auto [from, to] : llvm::zip(ways->getRegions(), copy->getRegions())) {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(&to.front());
-        produce(role, from.front(), own, false);
+        if (failed(produce(role, from.front(), own, false)))
+          return failure();
       }
     } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && isFold) {
       // Block tiles are copied for items that have steps.
@@ -434,7 +462,8 @@ void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
       copy->setAttr(foldAxisAttr, op.getAttr(foldAxisAttr));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(copy.thenBlock());
-      produce(role, *branch.thenBlock(), own, true);
+      if (failed(produce(role, *branch.thenBlock(), own, true)))
+        return failure();
     } else if (auto around = dyn_cast<scf::ForOp>(op); around && !op.hasAttr(nestedAxisAttr)) {
       if (!copied)
         copyTiles(role, own, false, [](const SharedTile &) { return true; });
@@ -443,16 +472,23 @@ void Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
       role.mapping.map(around.getInductionVar(), copy.getInductionVar());
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(copy.getBody());
-      produce(role, *around.getBody(), *around.getBody(), false);
+      if (failed(produce(role, *around.getBody(), *around.getBody(), false)))
+        return failure();
+    } else if (auto kept = dyn_cast<tile::KeptOp>(op)) {
+      Parameters parameters(kernel);
+      if (failed(makeList(b, kept, parameters, role.mapping, [&](Operation &inner) { return copyScalar(role, inner); })))
+        return failure();
     } else if (isScalar(op) && !ringOf.contains(&op)) {
-      copyScalar(role, op);
+      if (failed(copyScalar(role, op)))
+        return failure();
     }
   }
   if (holdsStep && follows)      // those of the step that is visited last
     copyTiles(role, block, true, comesLate, places);
+  return success();
 }
 
-void Outline::makeProducer() {
+LogicalResult Outline::makeProducer() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
   auto producer = device::ProducerOp::create(b, function.getLoc(), b.getI64IntegerAttr(!device::isHopper(kernel) ? 0 : warpgroups >= 3 ? 32 : 24));
   b.createBlock(&producer.getBody());
@@ -460,12 +496,12 @@ void Outline::makeProducer() {
   makeCursors(role, 1);
   ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), tile::growsWithBlock(function));
   mapArguments(role, item);
-  produce(role, function.getBody().front(), function.getBody().front(), false);
+  return produce(role, function.getBody().front(), function.getBody().front(), false);
 }
 
 //===--- the consumers -----------------------------------------------------------------------------===//
 
-void Outline::consume(Role &role, Block &block) {
+LogicalResult Outline::consume(Role &role, Block &block) {
   OpBuilder &b = role.builder;
   for (Operation &op : block) {
     if (auto load = dyn_cast<tile::LoadOp>(op); load && ringOf.contains(load)) {
@@ -474,10 +510,15 @@ void Outline::consume(Role &role, Block &block) {
                                                                    tile::axesOf(load.getResult())[unsigned(load.getDims()[unsigned(ring.tile->columnDimension)])]).getResult());
       continue;
     }
-    if (isa<func::ReturnOp>(op))
+    if (isa<func::ReturnOp>(op) || servingLists.contains(&op))
       continue;
+    if (auto kept = dyn_cast<tile::KeptOp>(op)) {
+      makeListed(b, kept, role.mapping);
+      continue;
+    }
     if (isScalar(op)) {
-      copyScalar(role, op);
+      if (failed(copyScalar(role, op)))
+        return failure();
       continue;
     }
     for (Value operand : op.getOperands())
@@ -491,9 +532,11 @@ void Outline::consume(Role &role, Block &block) {
       Block *inner = b.createBlock(&to);
       for (BlockArgument argument : from.front().getArguments())
         role.mapping.map(argument, inner->addArgument(argument.getType(), argument.getLoc()));
-      consume(role, from.front());
+      if (failed(consume(role, from.front())))
+        return failure();
     }
   }
+  return success();
 }
 
 LogicalResult Outline::makeConsumers() {
@@ -505,8 +548,7 @@ LogicalResult Outline::makeConsumers() {
   makeCursors(role, 0);
   ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), tile::growsWithBlock(function));
   mapArguments(role, item);
-  consume(role, function.getBody().front());
-  return success();
+  return consume(role, function.getBody().front());
 }
 
 LogicalResult Outline::run() {
@@ -548,8 +590,8 @@ LogicalResult Outline::run() {
   follows = options.overlap && options.stages > 1 && peeled && first0 && first1 && llvm::none_of(tiles, [](const SharedTile &tile) { return !tile.nested.empty(); });
   if (follows)
     findVarying(*peeled.thenBlock());
-  makeProducer();
-  if (failed(makeConsumers()))
+  servingLists = tw::servingLists(function);
+  if (failed(makeProducer()) || failed(makeConsumers()))
     return failure();
   Parameters(kernel).sort();
   function.erase();

@@ -6,6 +6,8 @@
 //                                                      for k in [a, min(b, first)) downwards, full
 //                                                    }
 //
+// Loops over a list (tile.kept_at) are walked in its order, partial tiles before full ones.
+//
 // A partial loop on both sides of the full one (tile.skip) is walked from its last tile down too, and before the full one.
 // If it is empty, the first visited tile is the last full one.
 //
@@ -39,7 +41,7 @@ public:
   void run(bool peel, bool careful) {
     // Bounds of later loops are computed before the first one, as bound-folds leaves them; else there is nothing to reorder.
     SmallVector<Value> start(chain.front().getInitArgs());
-    auto usual = [&] { return peel ? peeled(start) : loops(start, {}); };
+    auto usual = [&] { return peel ? peeled(start) : listOf(chain.back()) ? listed(start, {}) : loops(start, {}); };
     chain.back().replaceAllUsesWith(careful && hidesElements() ? twoWays(start, usual) : usual());
     for (scf::ForOp loop : llvm::reverse(chain))
       loop.erase();
@@ -65,6 +67,12 @@ private:
     return induction.hasOneUse() ? dyn_cast<tile::SkipOp>(*induction.user_begin()) : tile::SkipOp();
   }
 
+  /// What reads coordinates off a list, if the loop walks one.
+  static tile::KeptAtOp listOf(scf::ForOp loop) {
+    Value induction = loop.getInductionVar();
+    return induction.hasOneUse() ? dyn_cast<tile::KeptAtOp>(*induction.user_begin()) : tile::KeptAtOp();
+  }
+
   Value holdsTiles(scf::ForOp loop) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
   }
@@ -73,16 +81,20 @@ private:
 
   /// The fold's loops take in tiles [begin, end) if none skips.
   Value holdsAny() {
-    if (skipOf(chain.back()))
+    if (skipOf(chain.back()) || listOf(chain.back()))
       return arith::OrIOp::create(builder, loc, holdsTiles(chain.front()), holdsTiles(chain.back()));
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, chain.front().getLowerBound(), chain.back().getUpperBound());
   }
 
   /// The coordinate of the tile that is visited first.
   Value firstTile() {
-    if (ordered)
+    if (ordered && !listOf(chain.front()))
       return chain.front().getLowerBound();
     scf::ForOp last = chain.back();
+    if (tile::KeptAtOp list = listOf(last)) {
+      Value at = arith::SelectOp::create(builder, loc, holdsTiles(last), last.getLowerBound(), chain.front().getLowerBound());
+      return tile::KeptAtOp::create(builder, loc, list.getList(), at);
+    }
     tile::SkipOp skip = skipOf(last);
     if (!skip)
       return lastTile(last.getUpperBound());
@@ -136,13 +148,28 @@ private:
       begin = last.getLowerBound();
       end = arith::AddIOp::create(builder, loc, end, skip.getBy());
     }
+    tile::KeptAtOp list = listOf(last);
+    Value partial, gap;                          // a list has its partial tiles first, then room, then the full ones
+    if (list) {
+      partial = end;
+      begin = last.getLowerBound();
+      if (first != last) {
+        gap = arith::SubIOp::create(builder, loc, first.getLowerBound(), partial);
+        end = arith::SubIOp::create(builder, loc, first.getUpperBound(), gap);
+      }
+    }
     auto loop = scf::ForOp::create(builder, loc, begin, end, first.getStep(), start);
     for (NamedAttribute attribute : masked()->getAttrs())
       if (attribute.getName() != "operandSegmentSizes")
         loop->setAttr(attribute.getName(), attribute.getValue());
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(builder, loc, step(loop.getInductionVar(), SmallVector<Value>(loop.getRegionIterArgs())));
+    Value at = loop.getInductionVar();
+    if (gap)
+      at = tile::SkipOp::expand(builder, loc, at, partial, gap);
+    if (list)
+      at = tile::KeptAtOp::create(builder, loc, list.getList(), at);
+    scf::YieldOp::create(builder, loc, step(at, SmallVector<Value>(loop.getRegionIterArgs())));
     for (tile::AttemptOp attempt : llvm::make_early_inc_range(loop.getBody()->getOps<tile::AttemptOp>()))
       attempt.takeExactWay();
     return SmallVector<Value>(loop.getResults());
@@ -157,7 +184,7 @@ private:
     builder.setInsertionPointToStart(branch.thenBlock());
     Value first = firstTile();
     SmallVector<Value> carried = step(first, start);
-    scf::YieldOp::create(builder, loc, loops(carried, first));
+    scf::YieldOp::create(builder, loc, listOf(chain.back()) ? listed(carried, holdsTiles(chain.back())) : loops(carried, first));
     // Where there are no steps but full ones, the first one would attempt what cannot hold before anything was visited.
     for (tile::AttemptOp attempt : llvm::make_early_inc_range(branch.thenBlock()->getOps<tile::AttemptOp>()))
       attempt.takeExactWay();
@@ -169,10 +196,11 @@ private:
     scf::ForOp from = masked();
     IRMapping mapping;
     tile::SkipOp skip = skipOf(from);
-    mapping.map(skip ? skip.getResult() : Value(from.getInductionVar()), first);
+    tile::KeptAtOp list = listOf(from);
+    mapping.map(skip ? skip.getResult() : list ? list.getResult() : Value(from.getInductionVar()), first);
     mapping.map(from.getRegionIterArgs(), ValueRange(start));
     for (Operation &op : from.getBody()->without_terminator())
-      if (&op != skip)
+      if (&op != skip && &op != list)
         builder.clone(op, mapping);
     SmallVector<Value> results;
     for (Value yielded : from.getYieldedValues())
@@ -188,6 +216,23 @@ private:
     if (skipOf(loop))
       return {begin, lastTile(end)};      // its last tile, or none if it is empty
     return {begin, arith::MinSIOp::create(builder, loc, end, taken)};
+  }
+
+  /// Partial tiles, then full ones, as the list has them; without the first tile if `tookPartial` says whose it was.
+  SmallVector<Value> listed(ArrayRef<Value> start, Value tookPartial) {
+    SmallVector<Value> carried(start);
+    for (scf::ForOp loop : llvm::reverse(chain)) {
+      Value begin = loop.getLowerBound();
+      if (tookPartial) {
+        Value next = arith::AddIOp::create(builder, loc, begin, constant(builder, loc, 1));
+        begin = loop == chain.back() ? next : arith::SelectOp::create(builder, loc, tookPartial, begin, next).getResult();
+      }
+      auto copy = cast<scf::ForOp>(builder.clone(*loop));
+      copy.setLowerBound(begin);
+      copy.getInitArgsMutable().assign(carried);
+      carried = SmallVector<Value>(copy.getResults());
+    }
+    return carried;
   }
 
   /// The loops in the order of visits, over all tiles but `taken`.

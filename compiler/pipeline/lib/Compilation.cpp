@@ -12,11 +12,15 @@ using namespace mlir;
 
 namespace tw {
 
+std::int64_t mostElementsOf(const Target &target) { return target.isHost() ? 4096 : 512; }
+
 std::vector<Phase> tilePhases(const Schedule &schedule, const Target &target, bool explain) {
   LinearFormsOptions forms;
   forms.foldExponents = !target.isHost();   // a CPU has the time to be right near the lowest number
   ClassifyTilesOptions classes;
   classes.explain = explain;
+  classes.perItem = !target.isHost();       // a GPU's consumers are told of the lists with the item
+  classes.mostElements = mostElementsOf(target);
   BoundFoldsOptions bounds;
   bounds.explain = explain;
   HoldStabiliserOptions hold;
@@ -27,10 +31,9 @@ std::vector<Phase> tilePhases(const Schedule &schedule, const Target &target, bo
       {"linear-forms", [=](OpPassManager &pm) { pm.addPass(createLinearForms(forms)); pm.addPass(createCSEPass()); }},
       {"neutral-masks", [](OpPassManager &pm) { pm.addPass(createNeutralMasks()); }},
       {"assign-stages", [](OpPassManager &pm) { pm.addPass(createAssignStages()); }},
+      {"classify-tiles", [=](OpPassManager &pm) { pm.addPass(createClassifyTiles(classes)); pm.addPass(createCSEPass()); }},
       {"bound-folds", [=](OpPassManager &pm) { pm.addPass(createBoundFolds(bounds)); }},
   };
-  if (target.isHost())
-    phases.insert(phases.end() - 1, {"classify-tiles", [=](OpPassManager &pm) { pm.addPass(createClassifyTiles(classes)); pm.addPass(createCSEPass()); }});
   if (schedule.stabilised)
     phases.push_back({"hold-stabiliser", [=](OpPassManager &pm) { pm.addPass(createHoldStabiliser(hold)); }});
   phases.push_back({"tile", [](OpPassManager &pm) { pm.addPass(createDropStabilisers()); pm.addPass(createCanonicalizerPass()); pm.addPass(createCSEPass()); }});

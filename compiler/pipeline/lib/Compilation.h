@@ -19,6 +19,9 @@ struct Phase {
   bool ofModule = false;   // its passes run on the module, not on each kernel
 };
 
+/// Of a table, for one tile that is listed: a GPU's warp has less time for them.
+std::int64_t mostElementsOf(const Target &target);
+
 /// From what the importer makes to the tile module that the target lowers. `explain`: passes remark on their choices.
 std::vector<Phase> tilePhases(const Schedule &schedule, const Target &target, bool explain);
 

@@ -58,8 +58,9 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
           {"device",
            [&](OpPassManager &pm) {
              pm.addPass(createLoopInvariantCodeMotionPass());     // what is the same for all items, before an item stands under conditions
-             if (schedule.drawn)
-               pm.addPass(createDrawItems());
+             DrawItemsOptions draw;
+             draw.onlyLists = !schedule.drawn;
+             pm.addPass(createDrawItems(draw));
              LayOutMemoryOptions memory;
              memory.limit = target.sharedBytesOfBlock(schedule.blocksPerSM);
              pm.addPass(createLayOutMemory(memory));
@@ -117,6 +118,13 @@ static void requireCopies(const Schedule &schedule, const Target &target) {
     refuse("producer=no and stages=1", "a step's tiles are read while the next one's come", "stages=2 or producer=yes");
 }
 
+/// Lists are the producer's.
+static void requireProducer(Compilation &compilation, const Schedule &schedule, const Target &target) {
+  if (!schedule.producer && !compilation.lists().empty())
+    throw CompileError(fmt::format("the schedule has producer=no: on {} the producer lists the tiles that the mask of program '{}' keeps; take producer=yes. The schedule: {}", target.title,
+                                   compilation.program.name, print(schedule)));
+}
+
 Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options) {
   if (target.isHost())
     throw CompileError(fmt::format("{} is no GPU; compileHost makes code for it", target.title));
@@ -129,6 +137,7 @@ Artifact compileDevice(const Program &program, const Schedule &schedule, const T
   addFacts(artifact, program, compilation.roles, schedule);
   requireWidths(artifact, schedule);
   compilation.run(tilePhases(schedule, target, bool(options.onRemark)));
+  requireProducer(compilation, schedule, target);
   artifact.limit = std::min(artifact.limit, compilation.limit());
   artifact.heaviestLast = compilation.heaviestLast();
   compilation.run(devicePhases(schedule, target));

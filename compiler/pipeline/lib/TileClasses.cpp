@@ -14,9 +14,10 @@ struct TileClasses::State {
     std::vector<Phase> phases = tilePhases(schedule, target, false);
     auto bounded = std::find_if(phases.begin(), phases.end(), [](const Phase &phase) { return std::string_view(phase.name) == "classify-tiles" || std::string_view(phase.name) == "bound-folds"; });
     phases.erase(bounded, phases.end());
-    phases.push_back({"classify-tiles", [](OpPassManager &pm) {
+    phases.push_back({"classify-tiles", [&](OpPassManager &pm) {
                         ClassifyTilesOptions options;
                         options.all = true;
+                        options.mostElements = mostElementsOf(target);
                         pm.addPass(createClassifyTiles(options));
                         pm.addPass(createCSEPass());
                       }});

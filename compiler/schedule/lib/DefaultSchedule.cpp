@@ -2,6 +2,7 @@
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "Fitting.h"
 #include "Footprint.h"
+#include "ListedMasks.h"
 #include "NestedSchedules.h"
 #include <algorithm>
 #include <functional>
@@ -124,10 +125,12 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   const auto uses = tileUses(program, roles);
   if (!schedule.nested.empty())
     return fittingNested(program, uses, roles, target, schedule, most);
-  const bool itemsDiffer = masksDiffer(program, roles);
+  const bool itemsDiffer = masksDiffer(program, roles), lists = !target.isHost() && mayListTiles(roles);
   const bool oneByOne = target.isHopper() && multipliesOften(program, roles, uses);
   Footprint smallest;
   for (const Candidate &c : candidates(target, oneByOne)) {
+    if (lists && !c.producer)
+      continue;                                // who lists is the producer
     schedule.overlap = target.isHopper() && !oneByOne;             // elsewhere a warp waits for its own products
     schedule.warpgroups = c.warpgroups;
     schedule.stages = c.stages;

@@ -39,7 +39,7 @@ public:
   using FoldPlanes::obstacle;
   /// Are there masks that half planes do not describe?
   bool hasConditions() { return llvm::any_of(masks, [](tile::MaskOp mask) { return bool(mask.getCondition()); }); }
-  void classify(int64_t mostElements, bool all, bool explain);
+  void classify(int64_t mostElements, bool all, bool perItem, bool explain);
 
 private:
   OpBuilder &builder;
@@ -133,14 +133,17 @@ SmallVector<Value> Classes::loopOver(tile::KeptOp kept, ValueRange carried, bool
   return SmallVector<Value>(copy.getResults());
 }
 
-void Classes::classify(int64_t mostElements, bool all, bool explain) {
+void Classes::classify(int64_t mostElements, bool all, bool perItem, bool explain) {
   builder.setInsertionPoint(loop);
   MaskedTiles proof(loop);
   for (tile::MaskOp mask : masks)
     known.push_back({proof.change(mask), {}, {}});
   tile::KeptOp kept = makeList(mostElements);
   auto classes = cast<tile::ClassesOp>(kept.getClassify().front().getTerminator());
-  bool skips = llvm::any_of(classes.getEmpty(), [](Value empty) { return !isAlways(empty, false); });
+  // Half planes bound what is listed. A list for their sake alone would cost a GPU's producer more than it spares.
+  bool skips = false;
+  for (auto [mask, empty] : llvm::zip(masks, classes.getEmpty()))
+    skips |= !isAlways(empty, false) && (mask.getCondition() || !perItem);
   bool canBeFull = llvm::none_of(classes.getFull(), [](Value full) { return isAlways(full, false); });
   const bool lists = all || skips || canBeFull;        // else the list would be of all tiles, all partial
   for (auto [mask, what] : llvm::zip(masks, known))
@@ -164,8 +167,10 @@ struct ClassifyTiles : impl::ClassifyTilesBase<ClassifyTiles> {
     OpBuilder builder(&getContext());
     for (scf::ForOp loop : wholeFolds(getOperation())) {
       Classes classes(loop, builder);
+      if (perItem && loop->getParentOfType<scf::ForOp>())
+        continue;
       if (!classes.obstacle() && (all || classes.hasConditions()))
-        classes.classify(mostElements, all, explain);
+        classes.classify(mostElements, all, perItem, explain);
     }
   }
 };

@@ -41,7 +41,7 @@ Launch prepare(const Plan &plan, const NamedProblem &problem, const Machine &mac
   std::vector<ScalarArgument> scalars;
   for (const std::string &name : plan.scalars())
     scalars.push_back(given(problem.scalars, name, "scalar"));
-  const Problem inOrder{tensors, lengths, scalars, problem.counters};
+  const Problem inOrder{tensors, lengths, scalars, problem.workspace};
   const std::int64_t items = plan.items(inOrder);
   if (items > maxItems)
     throw std::invalid_argument(fmt::format("there are more than {} work items", maxItems));
@@ -50,6 +50,7 @@ Launch prepare(const Plan &plan, const NamedProblem &problem, const Machine &mac
   launch.blocks = plan.blocks(items, machine);
   if (launch.blocks == 0)
     return launch;
+  launch.workspaceBytes = plan.workspaceBytes(inOrder, launch.blocks);
   launch.parameterBytes = plan.parameterBytes();
   launch.parameters = plan.filled(inOrder, machine, encode);
   return launch;

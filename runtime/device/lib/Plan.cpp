@@ -26,14 +26,16 @@ int sizeOf(const ParameterField &field) {
   case Kind::map: return int(tensorMapBytes);
   case Kind::pointer:
   case Kind::stride:
-  case Kind::counters: return 8;
+  case Kind::counters:
+  case Kind::lists: return 8;
   case Kind::scalar: return bytes(elementNamed(field.type));
   case Kind::extent:
   case Kind::length:
   case Kind::blocks:
   case Kind::frees:
   case Kind::group:
-  case Kind::items: return 4;
+  case Kind::items:
+  case Kind::listRoom: return 4;
   }
   return 0;
 }
@@ -57,13 +59,17 @@ std::uint64_t someAddress(const Problem &problem) {
   for (const TensorArgument &tensor : problem.tensors)
     if (std::find(tensor.shape.begin(), tensor.shape.end(), 0) == tensor.shape.end())
       return tensor.address;
-  return problem.counters;
+  return problem.workspace;
 }
 
 } // namespace
 
 Plan::Plan(const LaunchFacts &facts)
-    : blockWidth(facts.blockWidth), blocksPerSM(facts.blocksPerSM), grouped(facts.grouped) {
+    : blockWidth(facts.blockWidth), blocksPerSM(facts.blocksPerSM), grouped(facts.grouped), counterBytes(std::size_t(std::max(facts.counters, 0)) * 4), listWidth(facts.listWidth), listSlots(facts.listSlots) {
+  if (listSlots < 0 || listWidth < 1)
+    contradict("a block has {} lists of tiles of {}", facts.listSlots, facts.listWidth);
+  if (listSlots)
+    listAxis = indexOf(axisNames, facts.listAxis);
   if (facts.blockWidth < 1 || facts.blocksPerSM < 1 || facts.threads < 1 || facts.threads > 1024)
     contradict("tiles are {} wide, and a multiprocessor has {} blocks of {} threads", facts.blockWidth, facts.blocksPerSM, facts.threads);
   if (!facts.blockAxis.empty())
@@ -86,7 +92,9 @@ Plan::Plan(const LaunchFacts &facts)
     case Kind::frees:
     case Kind::group:
     case Kind::items:
-    case Kind::counters: break;
+    case Kind::counters:
+    case Kind::lists:
+    case Kind::listRoom: break;
     }
     const auto alignment = static_cast<std::size_t>(step.size);
     step.offset = (blockBytes + alignment - 1) / alignment * alignment;
@@ -147,10 +155,24 @@ std::vector<ParameterLine> Plan::filled(const Problem &problem, const Machine &m
   return block;
 }
 
-void Plan::setCounters(std::uint64_t counters, std::byte *block) const {
-  for (const Step &step : steps)
-    if (step.field.kind == Kind::counters)
-      std::memcpy(block + step.offset, &counters, sizeof counters);
+std::size_t Plan::listsAt() const { return (counterBytes + listAlignment - 1) / listAlignment * listAlignment; }
+
+std::int64_t Plan::listRoom(const Problem &problem) const { return listSlots ? (problem.lengths[listAxis] + listWidth - 1) / listWidth : 0; }
+
+std::int64_t Plan::listPlaces(const Problem &problem, int blocks) const { return std::int64_t(blocks) * listSlots * listRoom(problem); }
+
+std::size_t Plan::workspaceBytes(const Problem &problem, int blocks) const {
+  if (!listSlots)
+    return counterBytes;
+  return listsAt() + std::size_t(listPlaces(problem, blocks)) * sizeof(std::int32_t);
+}
+
+void Plan::setWorkspace(std::uint64_t workspace, std::byte *block) const {
+  for (const Step &step : steps) {
+    const std::uint64_t address = workspace + (step.field.kind == Kind::lists ? listsAt() : 0);
+    if (step.field.kind == Kind::counters || step.field.kind == Kind::lists)
+      std::memcpy(block + step.offset, &address, sizeof address);
+  }
 }
 
 void Plan::fill(const Problem &problem, const Machine &machine, const EncodeMap &encode, std::byte *out) const {
@@ -176,7 +198,9 @@ void Plan::fill(const Problem &problem, const Machine &machine, const EncodeMap 
     case Kind::frees: put(static_cast<std::int32_t>(freePoints)); break;
     case Kind::group: put(static_cast<std::int32_t>(group(problem, freePoints, machine.l2Bytes))); break;
     case Kind::items: put(static_cast<std::int32_t>(blockTiles * freePoints)); break;
-    case Kind::counters: put(problem.counters); break;
+    case Kind::counters: put(problem.workspace); break;
+    case Kind::lists: put(problem.workspace + listsAt()); break;
+    case Kind::listRoom: put(static_cast<std::int32_t>(listRoom(problem))); break;
     }
   }
 }

@@ -90,7 +90,10 @@ PreparedLaunch DeviceKernel::prepare(int ordinal, const Artifact &artifact, cons
   if (items > device::maxItems)
     throw ArgumentError(fmt::format("kernel '{}' would have more than {} work items, tiles of '{}' times points of {}; launch it on parts", artifact.program, device::maxItems,
                                     artifact.launch.blockAxis, fmt::join(artifact.launch.freeAxes, ", ")));
-  return {ordinal, plan.blocks(items, machine), plan.filled(problem, machine, artifact.launch.softwareMaps ? softwareMaps : cuda::driverEncodeMap()), nullptr};
+  const int blocks = plan.blocks(items, machine);
+  if (plan.listPlaces(problem, blocks) > device::maxItems)
+    throw ArgumentError(fmt::format("kernel '{}' would list more than {} tiles of '{}' in its workspace; launch it on parts", artifact.program, device::maxItems, artifact.launch.listAxis));
+  return {ordinal, blocks, plan.workspaceBytes(problem, blocks), plan.filled(problem, machine, artifact.launch.softwareMaps ? softwareMaps : cuda::driverEncodeMap()), nullptr};
 }
 
 void DeviceKernel::checkHome(PreparedLaunch &prepared, const Artifact &artifact, Workspace workspace) const {
@@ -105,6 +108,17 @@ void DeviceKernel::checkHome(PreparedLaunch &prepared, const Artifact &artifact,
   prepared.workspace = workspace.data;
 }
 
+std::size_t DeviceKernel::workspaceBytes(const Checked &checked) const {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i : axes)
+    lengths.push_back(checked.lengths[i]);
+  const device::Problem problem{{}, lengths, {}, 0};
+  device::Machine largest{1, 0};
+  for (const cuda::Gpu &gpu : cuda::gpus())
+    largest.sms = std::max(largest.sms, gpu.sms);
+  return plan.workspaceBytes(problem, plan.blocks(std::min<std::int64_t>(plan.items(problem), device::maxItems), largest));
+}
+
 void DeviceKernel::queue(PreparedLaunch &prepared, const Artifact &artifact, void *stream, Workspace workspace) const {
   const bool mustZero = counterBytes && !workspace.isZeroed;
   if (prepared.counters != workspace.data || prepared.zeroes != mustZero) {
@@ -116,7 +130,7 @@ void DeviceKernel::queue(PreparedLaunch &prepared, const Artifact &artifact, voi
   if (prepared.recording && prepared.recording->launch(stream))
     return;
   std::byte *parameters = prepared.parameters.front().bytes;
-  plan.setCounters(addressOf(workspace.data), parameters);
+  plan.setWorkspace(addressOf(workspace.data), parameters);
   const cuda::Words zeroed{addressOf(workspace.data), mustZero ? artifact.launch.counters : 0};
   module.launch(prepared.ordinal, stream, prepared.blocks, parameters, zeroed);
   // Recording costs as much as a few launches.
@@ -137,14 +151,16 @@ void DeviceKernel::launch(const Artifact &artifact, void *stream, const Checked 
   if (!prepared)
     prepared = prepare(ordinalOf(checked, false), artifact, checked);
   checkHome(*prepared, artifact, workspace);
+  if (workspace.bytes < prepared->workspaceBytes)
+    throw ArgumentError(fmt::format("the workspace has {} bytes, kernel '{}' needs {}; ask workspaceBytes() with the same arguments", workspace.bytes, artifact.program, prepared->workspaceBytes));
   queue(*prepared, artifact, stream, workspace);
 }
 
 void DeviceKernel::launchAndWait(const Artifact &artifact, const Checked &checked) const {
   const int ordinal = ordinalOf(checked, false);
-  const cuda::Buffer counters(ordinal, counterBytes);
   PreparedLaunch prepared = prepare(ordinal, artifact, checked);
-  queue(prepared, artifact, nullptr, {counters.data(), counterBytes});
+  const cuda::Buffer workspace(ordinal, prepared.workspaceBytes);
+  queue(prepared, artifact, nullptr, {workspace.data(), prepared.workspaceBytes});
   cuda::synchronise(ordinal, nullptr);
 }
 

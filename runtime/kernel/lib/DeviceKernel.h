@@ -15,6 +15,7 @@ inline constexpr std::size_t mostParameterBytes = 4096;
 /// What every launch with the same arguments has in common.
 struct PreparedLaunch {
   int ordinal = 0, blocks = 0;
+  std::size_t workspaceBytes = 0;
   std::vector<device::ParameterLine> parameters;   // but for the address of the workspace
   const void *workspace = nullptr;                 // the last one that was found on this GPU
 
@@ -31,7 +32,10 @@ public:
   /// Throws RuntimeError where the artifact contradicts itself: its code takes other parameters than its facts say.
   explicit DeviceKernel(const Artifact &artifact);
 
-  [[nodiscard]] std::size_t workspaceBytes() const { return counterBytes; }
+  /// What a launch with these lengths needs on the largest of this machine's GPUs.
+  [[nodiscard]] std::size_t workspaceBytes(const Checked &checked) const;
+  /// What every launch needs.
+  [[nodiscard]] std::size_t leastWorkspaceBytes() const { return counterBytes; }
 
   /// Queues a launch on the GPU where the tensors are. There are items. Throws ArgumentError where a tensor is in no GPU's memory, they are on
   /// several, or the workspace is not there, RuntimeError where that GPU cannot run it. `prepared` belongs to `checked`, which was launched before where it holds something; then

@@ -12,10 +12,11 @@ namespace {
 
 constexpr std::size_t workspaceAlignment = 64;
 
-std::size_t bytesNeeded(const Kernel::State &state, const Checked &checked) { return state.device ? state.device->workspaceBytes() : hostBytesNeeded(state, checked); }
+std::size_t bytesNeeded(const Kernel::State &state, const Checked &checked) { return state.device ? state.device->workspaceBytes(checked) : hostBytesNeeded(state, checked); }
 
 void checkWorkspace(const Kernel::State &state, const Checked &checked, Workspace workspace) {
-  const std::size_t needed = bytesNeeded(state, checked);
+  // A GPU's lists are asked for as the launch is prepared.
+  const std::size_t needed = state.device ? state.device->leastWorkspaceBytes() : hostBytesNeeded(state, checked);
   if (needed == 0)
     return;
   if (workspace.bytes < needed)

@@ -84,10 +84,14 @@ SimulatedOutcome simulateArtifact(const SimulatedKernel &kernel, const Artifact 
       problem.lengths[axis.name] = problem.tensors.at(binding.tensor).shape.at(std::size_t(binding.dimension));
   const auto counters = std::size_t(artifact.launch.counters);
   auto *counter = static_cast<std::int32_t *>(memory.allocate("counters", std::max<std::size_t>(counters, 1) * 4));
+  problem.workspace = reinterpret_cast<std::uint64_t>(counter);
+  const device::Plan plan(artifact.launch);
+  device::Launch launch = device::prepare(plan, problem, {sms, 1 << 20}, artifact.launch.softwareMaps ? device::EncodeMap(device::softwareMap) : encode);
+  if (launch.workspaceBytes > counters * 4) {      // there are lists behind the counters
+    counter = static_cast<std::int32_t *>(memory.allocate("workspace", launch.workspaceBytes));
+    plan.setWorkspace(reinterpret_cast<std::uint64_t>(counter), launch.parameters[0].bytes);
+  }
   std::fill_n(counter, counters, 0);
-  problem.counters = reinterpret_cast<std::uint64_t>(counter);
-
-  const device::Launch launch = device::prepare(device::Plan(artifact.launch), problem, {sms, 1 << 20}, artifact.launch.softwareMaps ? device::EncodeMap(device::softwareMap) : encode);
   SimulatedOutcome outcome;
   outcome.items = launch.items;
   outcome.blocks = launch.blocks;

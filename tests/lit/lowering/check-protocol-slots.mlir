@@ -827,3 +827,35 @@ device.kernel @hopper_copies "sm90a" items "q" 64 of [] {
     %kn = device.cursor "K_next" on %Kb phase 1 : !device.barriers<2>
   }
 }
+
+// -----
+
+device.kernel @posted_list "sm90a" items "q" 128 of [] {
+  %n = device.count items
+  %lists = device.lists "k" by 64 slots 2 : !device.pointer<i32>
+  %work = device.mailbox "work" : !device.mailbox<2>
+  %wb = device.barriers "work" releases 8 : !device.barriers<2>
+  device.producer registers 24 {
+    %wc = device.cursor "work" on %wb phase 1 : !device.barriers<2>
+    device.acquire %wc bytes 0
+    device.post %n to %work at %wc : !device.mailbox<2>
+    // expected-error @below {{writes the list of a slot of "work" that is posted already; the consumers may be reading it}}
+    %list, %partial, %full, %all = device.list_tiles %lists from %n to %n step 64 at %wc {
+    ^bb0(%k: i32):
+      %c = arith.cmpi slt, %k, %n : i32
+      device.classes %c, %c
+    } : !device.pointer<i32>
+    device.advance %wc
+  }
+  device.consumers 2 registers 240 {
+  }
+}
+
+// -----
+
+device.kernel @untold "sm90a" items "q" 128 of [] {
+  device.consumers 2 registers 240 {
+    // expected-error @below {{is told by nobody; device-draw-items hands lists to the consumers}}
+    %list, %partial, %full, %all = device.listed
+  }
+}

@@ -429,3 +429,73 @@ device.kernel @read_inside "sm90a" items "q" 64 of ["h"] {
     } {device.items}
   }
 }
+
+// An item's list is made before the item is posted, and belongs to its slot, which is held until the item is done; nothing is listed where there is no item. What the
+// list needs is computed from the item's number there.
+// CHECK-LABEL: device.kernel @listed
+// CHECK: %[[LISTS:.*]] = device.lists "k" by 64 slots 2
+// CHECK: device.mailbox "work" : <2 words 5>
+// CHECK: device.producer
+// CHECK: scf.while
+// CHECK: device.acquire %[[C:.*]] bytes 0
+// CHECK: %[[LEFT:.*]] = arith.cmpi slt, %[[DRAWN:.*]], %[[ITEMS:.*]] : i32
+// CHECK: %[[KNOWN:.*]] = arith.minsi %[[DRAWN]], %
+// CHECK: %[[PRESENT:.*]] = arith.cmpi slt, %[[DRAWN]], %[[ITEMS]] : i32
+// CHECK: %[[Q0:.*]] = arith.muli %[[KNOWN]], %{{.*}} : i32
+// CHECK: %[[END:.*]] = arith.select %[[PRESENT]], %{{.*}}, %{{.*}} : i32
+// CHECK: %[[LIST:.*]], %[[PARTIAL:.*]], %[[FULL:.*]], %[[ALL:.*]] = device.list_tiles %[[LISTS]] from %{{.*}} to %[[END]] step 64 at %[[C]] {
+// CHECK: arith.cmpi slt, %{{.*}}, %[[Q0]] : i32
+// CHECK: device.post %[[DRAWN]], %[[LIST]], %[[PARTIAL]], %[[FULL]], %[[ALL]] to
+// CHECK: device.advance
+// CHECK: scf.condition
+// CHECK: ^bb0(%[[ITEM:.*]]: i32, %[[PL:.*]]: i32, %[[PP:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32):
+// CHECK-NOT: device.list_tiles
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[PP]]
+// CHECK: device.kept_at %[[LISTS]][%[[PL]] + %[[I]]]
+// CHECK: device.consumers
+// CHECK: device.await %[[D:.*]]
+// CHECK: %[[W:.*]]:5 = device.read_post
+// CHECK-NOT: device.release
+// CHECK: scf.condition
+// CHECK: ^bb0(%{{.*}}: i32, %[[CL:.*]]: i32, %[[CP:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32):
+// CHECK: scf.for %[[J:.*]] = %{{.*}} to %[[CP]]
+// CHECK: device.kept_at %[[LISTS]][%[[CL]] + %[[J]]]
+// CHECK: device.release %[[D]]
+// CHECK: device.advance %[[D]]
+// CHECK: scf.yield
+// CHECK: device.release %[[D]]
+// CHECK: device.advance %[[D]]
+device.kernel @listed "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %n = device.count items
+  %sk = device.extent "k"
+  %lists = device.lists "k" by 64 : !device.pointer<i32>
+  device.producer registers 24 {
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %q0 = arith.muli %item, %c64 : i32
+      %list, %partial, %full, %all = device.list_tiles %lists from %c0 to %sk step 64 {
+      ^bb0(%k: i32):
+        %e = arith.cmpi slt, %k, %q0 : i32
+        %f = arith.cmpi slt, %q0, %k : i32
+        device.classes %e, %f
+      } : !device.pointer<i32>
+      scf.for %i = %c0 to %partial step %c1 : i32 {
+        %k0 = device.kept_at %lists[%list + %i] : !device.pointer<i32>
+      }
+    } {device.items}
+  }
+  device.consumers 1 registers 240 {
+    %first = device.block_index
+    %step = device.grid_size
+    scf.for %item = %first to %n step %step : i32 {
+      %list, %partial, %full, %all = device.listed
+      scf.for %i = %c0 to %partial step %c1 : i32 {
+        %k0 = device.kept_at %lists[%list + %i] : !device.pointer<i32>
+      }
+    } {device.items}
+  }
+}

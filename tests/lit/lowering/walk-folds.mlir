@@ -271,3 +271,105 @@ func.func @ends(%X: !memory {tile.tensor = "X"}, %V: !memory {tile.tensor = "V"}
   tile.store %p, %O[%q0, %zero] dims [0, 1] : tensor<8x8xf32, #qd>, !memory
   return
 }
+
+// Loops over a list: the partial tiles first, and the first visited one, of whichever kind, before the loops.
+// CHECK-LABEL: func.func @listed
+// CHECK: %[[LIST:.*]], %[[PARTIAL:.*]], %[[FULL:.*]], %[[ALL:.*]] = tile.kept
+// CHECK-DAG: %[[SOMEFULL:.*]] = arith.cmpi slt, %[[FULL]], %[[ALL]]
+// CHECK-DAG: %[[SOMEPARTIAL:.*]] = arith.cmpi sgt, %[[PARTIAL]], %c0_i32
+// CHECK: %[[ANY:.*]] = arith.ori %[[SOMEFULL]], %[[SOMEPARTIAL]]
+// CHECK: scf.if %[[ANY]]
+// CHECK: %[[AT:.*]] = arith.select %[[SOMEPARTIAL]], %c0_i32, %[[FULL]]
+// CHECK: %[[FIRST:.*]] = tile.kept_at %[[LIST]][%[[AT]]]
+// CHECK: tile.load %{{.*}}[%{{.*}}, %[[FIRST]]]
+// CHECK: tile.mask
+// CHECK: scf.for %[[I:.*]] = %c1_i32 to %[[PARTIAL]] step %c1_i32
+// CHECK: tile.kept_at %[[LIST]][%[[I]]]
+// CHECK: tile.range = "partial"
+// CHECK: %[[NEXT:.*]] = arith.addi %[[FULL]], %c1_i32
+// CHECK: %[[FROM:.*]] = arith.select %[[SOMEPARTIAL]], %[[FULL]], %[[NEXT]]
+// CHECK: scf.for %{{.*}} = %[[FROM]] to %[[ALL]] step %c1_i32
+// CHECK-NOT: tile.mask
+// CHECK: tile.range = "full"
+// UNPEELED-LABEL: func.func @listed
+// UNPEELED-NOT: scf.if
+// UNPEELED: scf.for %{{.*}} = %c0_i32 to %{{.*}} step %c1_i32
+// UNPEELED: tile.range = "partial"
+// UNPEELED: tile.range = "full"
+func.func @listed(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}, %Sk: i32 {tile.extent = "k"}, %rest: i32 {tile.scalar = "rest"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>]>} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %none = arith.constant dense<0.0> : !row
+  %list, %partial, %full, %all = tile.kept %zero to %Sk step 16 {
+  ^bb0(%k: i32):
+    %e = arith.cmpi slt, %k, %rest : i32
+    %f = arith.cmpi slt, %q0, %k : i32
+    tile.classes empty(%e) full(%f)
+  }
+  %f = scf.for %i = %full to %all step %one iter_args(%li = %none) -> (!row) : i32 {
+    %k0 = tile.kept_at %list[%i]
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %sum = tile.reduce sum %x over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k", tile.range = "full"}
+  %p = scf.for %i = %zero to %partial step %one iter_args(%li = %f) -> (!row) : i32 {
+    %k0 = tile.kept_at %list[%i]
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %s = tile.mask %x at(%q0, %k0) planes [-1, 1] rest(%rest) else 0.0 : f32 : !element
+    %sum = tile.reduce sum %s over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k", tile.range = "partial"}
+  tile.store %p, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
+
+// With care, one loop over both parts of the list, which has room between them.
+// CAREFUL-LABEL: func.func @listed_ways
+// CAREFUL: %[[LIST:.*]], %[[PARTIAL:.*]], %[[FULL:.*]], %[[ALL:.*]] = tile.kept
+// CAREFUL: scf.if %
+// CAREFUL-NEXT: %[[GAP:.*]] = arith.subi %[[FULL]], %[[PARTIAL]]
+// CAREFUL-NEXT: %[[END:.*]] = arith.subi %[[ALL]], %[[GAP]]
+// CAREFUL-NEXT: scf.for %[[I:.*]] = %c0_i32 to %[[END]] step %c1_i32
+// CAREFUL-NEXT: %[[BELOW:.*]] = arith.cmpi slt, %[[I]], %[[PARTIAL]]
+// CAREFUL-NEXT: %[[BEHIND:.*]] = arith.addi %[[I]], %[[GAP]]
+// CAREFUL-NEXT: %[[AT:.*]] = arith.select %[[BELOW]], %[[I]], %[[BEHIND]]
+// CAREFUL-NEXT: %[[K:.*]] = tile.kept_at %[[LIST]][%[[AT]]]
+// CAREFUL: tile.mask %{{.*}} at(%{{.*}}, %[[K]])
+// CAREFUL: tile.range = "partial"
+// CAREFUL: } else {
+// CAREFUL: scf.if
+// CAREFUL: tile.range = "partial"
+// CAREFUL: tile.range = "full"
+// CAREFUL: } {tile.careful}
+func.func @listed_ways(%X: !memory {tile.tensor = "X"}, %V: !memory {tile.tensor = "V"}, %O: !memory {tile.tensor = "O"}, %Sk: i32 {tile.extent = "k"}, %rest: i32 {tile.scalar = "rest"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>, <"d", inner, 8>]>} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %none = arith.constant dense<0.0> : tensor<8x8xf32, #qd>
+  %list, %partial, %full, %all = tile.kept %zero to %Sk step 16 {
+  ^bb0(%k: i32):
+    %e = arith.cmpi slt, %k, %rest : i32
+    %f = arith.cmpi slt, %q0, %k : i32
+    tile.classes empty(%e) full(%f)
+  }
+  %f = scf.for %i = %full to %all step %one iter_args(%ai = %none) -> (tensor<8x8xf32, #qd>) : i32 {
+    %k0 = tile.kept_at %list[%i]
+    %v = tile.load %V[%k0, %zero] dims [0, 1] : !memory -> tensor<16x8xf32, #kd>
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %d = tile.dot %x, %v over "k" stage 1 : !element, tensor<16x8xf32, #kd> -> tensor<8x8xf32, #qd>
+    %an = arith.addf %ai, %d : tensor<8x8xf32, #qd>
+    scf.yield %an : tensor<8x8xf32, #qd>
+  } {tile.fold = "k", tile.range = "full", tile.carried = ["accumulator"]}
+  %p = scf.for %i = %zero to %partial step %one iter_args(%ai = %f) -> (tensor<8x8xf32, #qd>) : i32 {
+    %k0 = tile.kept_at %list[%i]
+    %v = tile.load %V[%k0, %zero] dims [0, 1] : !memory -> tensor<16x8xf32, #kd>
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %s = tile.mask %x at(%q0, %k0) planes [-1, 1] rest(%rest) else 0.0 : f32 : !element
+    %d = tile.dot %s, %v over "k" stage 1 : !element, tensor<16x8xf32, #kd> -> tensor<8x8xf32, #qd>
+    %an = arith.addf %ai, %d : tensor<8x8xf32, #qd>
+    scf.yield %an : tensor<8x8xf32, #qd>
+  } {tile.fold = "k", tile.range = "partial", tile.carried = ["accumulator"]}
+  tile.store %p, %O[%q0, %zero] dims [0, 1] : tensor<8x8xf32, #qd>, !memory
+  return
+}

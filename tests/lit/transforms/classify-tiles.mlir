@@ -1,4 +1,5 @@
 // RUN: tilewright opt -tile-classify-tiles=explain=true -canonicalize -cse -split-input-file -verify-diagnostics %s | FileCheck %s
+// RUN: tilewright opt -tile-classify-tiles=per-item=true -split-input-file %s | FileCheck %s --check-prefix=PERITEM
 #q = #tile.axes<"q">
 #k = #tile.axes<"k">
 #qk = #tile.axes<"q", "k">
@@ -124,5 +125,46 @@ func.func @ones(%X: !memory {tile.tensor = "X"}, %O: !memory {tile.tensor = "O"}
     scf.yield %ln : !row
   } {tile.fold = "k"}
   tile.store %l, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}
+
+// -----
+#q = #tile.axes<"q">
+#k = #tile.axes<"k">
+#qk = #tile.axes<"q", "k">
+!row = tensor<8xf32, #q>
+!element = tensor<8x16xf32, #qk>
+!memory = memref<?x?x?xf32>
+#kernel = #tile.kernel<[<"q", block, 8>, <"h", free, 1>, <"k", fold, 16>]>
+
+// Inside of another loop a list would be made in every round; per item none is.
+// PERITEM-LABEL: func.func @around
+// PERITEM-NOT: tile.kept
+// PERITEM: tile.store
+// CHECK-LABEL: func.func @around
+// CHECK: scf.for
+// CHECK: tile.kept
+func.func @around(%X: !memory {tile.tensor = "X"}, %O: memref<?x?xf32> {tile.tensor = "O"},
+    %Sq: i32 {tile.extent = "q"}, %Sh: i32 {tile.extent = "h"}, %Sk: i32 {tile.extent = "k"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %step = arith.constant 16 : i32
+  %none = arith.constant dense<0.0> : !row
+  %sink = arith.constant dense<32> : tensor<16xi32, #k>
+  %l = scf.for %h = %zero to %Sh step %one iter_args(%lh = %none) -> (!row) : i32 {
+    %lk = scf.for %k0 = %zero to %Sk step %step iter_args(%li = %lh) -> (!row) : i32 {
+      %x = tile.load %X[%h, %q0, %k0] dims [-1, 0, 1] : !memory -> !element
+      %k = tile.positions %k0 : tensor<16xi32, #k>
+      %low = arith.cmpi slt, %k, %sink : tensor<16xi32, #k>
+      %lows = tile.broadcast %low : tensor<16xi1, #k> -> tensor<8x16xi1, #qk>
+      // expected-remark @below {{the mask skips the tiles of the fold over "k" that ranges of what it compares exclude}}
+      %s = tile.mask %x at(%q0, %k0) planes [] rest() where %lows else 0.0 : f32 : !element
+      %sum = tile.reduce sum %s over "k" : !element -> !row
+      %ln = arith.addf %li, %sum : !row
+      scf.yield %ln : !row
+    } {tile.fold = "k"}
+    scf.yield %lk : !row
+  }
+  tile.store %l, %O[%q0, %zero] dims [0, -1] : !row, memref<?x?xf32>
   return
 }

@@ -61,7 +61,7 @@ inline NamedProblem foldProblem(std::int64_t b, std::int64_t h, std::int64_t q, 
   problem.lengths = {{"b", b}, {"h", h}, {"q", q}, {"k", k}};
   problem.scalars = {{"on", ScalarArgument::of(true)}, {"bias", ScalarArgument::of(0.25)}, {"scale", ScalarArgument::of(0.5f)},
                      {"half", ScalarArgument::of(std::uint16_t(0x3c00))}};
-  problem.counters = 0x30000;
+  problem.workspace = 0x30000;
   return problem;
 }
 

@@ -83,6 +83,32 @@ TEST_CASE("blocks are persistent: no more than run at once, no more than there a
   CHECK(large.items == 16 * 16 * 128);
 }
 
+TEST_CASE("lists of tiles lie behind the counters, for each block as many as it has slots, and grow with the axis") {
+  LaunchFacts facts = foldFacts();
+  facts.listAxis = "k";
+  facts.listWidth = 64;
+  facts.listSlots = 3;
+  facts.fields.push_back({Kind::listRoom, "list_tiles"});
+  facts.fields.push_back({Kind::lists, "lists"});
+  const Plan plan(facts);
+  const Launch launch = prepare(plan, foldProblem(2, 3, 300, 130), h200, encodeAddress);
+  CHECK(launch.blocks == 18);
+  CHECK(launch.workspaceBytes == 128 + 18 * 3 * 3 * 4);      // 130 are 3 tiles
+  std::vector<std::byte> block(plan.parameterBytes());
+  std::memcpy(block.data(), launch.parameters.data(), block.size());
+  auto holds = [&](auto value) {
+    for (std::size_t at = 0; at + sizeof value <= block.size(); at += sizeof value)
+      if (std::memcmp(&block[at], &value, sizeof value) == 0)
+        return true;
+    return false;
+  };
+  CHECK(holds(std::uint64_t(0x30000 + 128)));
+  plan.setWorkspace(0x50000, block.data());
+  CHECK(holds(std::uint64_t(0x50000 + 128)));
+  CHECK(holds(std::uint64_t(0x50000)));
+  CHECK(prepare(Plan(foldFacts()), foldProblem(2, 3, 300, 130), h200, encodeAddress).workspaceBytes == 8);
+}
+
 TEST_CASE("without a block axis there is one tile a point") {
   LaunchFacts facts = foldFacts();
   facts.blockAxis.clear();

@@ -170,6 +170,9 @@ TEST_CASE("schedules that a target cannot run are refused with the cure") {
   CHECK(refusedFor("h200", "q=128 blocksPerSM=2 k=64") == "the schedule has blocksPerSM=2: on NVIDIA H200 SXM a block takes all registers of a multiprocessor; take blocksPerSM=1");
   CHECK(refusedFor("a10", "q=128 producer=no k=64") == "the schedule has producer=no and overlap=yes: on NVIDIA A10 a warp that copies for itself also waits for its own products; take overlap=no or producer=yes");
   CHECK(refusedFor("a10", "q=128 producer=no overlap=no stages=1 k=64") == "the schedule has producer=no and stages=1: on NVIDIA A10 a step's tiles are read while the next one's come; take stages=2 or producer=yes");
+  const Program documents = makeVariant("documents", {.type = Type::bf16});
+  CHECK_THROWS_WITH(compileDevice(documents, parseSchedule("block=q d=64 e=64 q=128 producer=no overlap=no k=64"), findTarget("a10")),
+                    Catch::StartsWith("the schedule has producer=no: on NVIDIA A10 the producer lists the tiles that the mask of program 'documents' keeps; take producer=yes. The schedule: "));
   CHECK(refusedFor("a10", "q=192 overlap=no k=64") == "the schedule has q=192 and warpgroups=2; a warpgroup owns 64 rows of a block, or 128: take q=128 or warpgroups=3");
   CHECK(refusedFor("h200", "q=256 k=64") == "the schedule has q=256 and warpgroups=2; a warpgroup owns 64 rows of a block: take q=128 or warpgroups=4");
   CHECK(refusedFor("a10", "q=256 overlap=no stages=1 k=16 turns=no") == "accepted");

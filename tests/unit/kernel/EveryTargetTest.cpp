@@ -92,3 +92,17 @@ TEST_CASE("machine code for every target keeps to its shared memory and register
   CHECK(checked == 3 * (targets().size() - 1));
   std::fputs(table.c_str(), stdout);
 }
+
+TEST_CASE("machine code of kernels that list their tiles spills as little") {
+  if (!cuda::nvrtcAbsence().empty()) {
+    WARN("skipped: " << cuda::nvrtcAbsence());
+    return;
+  }
+  const Program program = makeVariant("documents+causal", {.type = Type::bf16});
+  for (const char *name : {"h200", "a100"}) {
+    const Artifact artifact = compileCode(program, optionsOf(findTarget(name), 128));
+    INFO(name << " under " << artifact.schedule << ": " << artifact.resources.registers << " registers, " << artifact.resources.spillBytes << " bytes spilled");
+    CHECK(artifact.launch.listSlots > 0);
+    CHECK(artifact.resources.spillBytes <= spillBytesStated);
+  }
+}

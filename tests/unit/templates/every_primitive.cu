@@ -43,6 +43,10 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   }
 
   w += ceil_div(p.c, 64) + floor_div(p.c, 64);
+  i64 least, most;
+  no_extremes_(least, most); row_extremes(p.i, 1, p.c, least, most); take_extreme_((i64)of_word_(p.i, w), least, most);
+  row_extremes<BF16>((const unsigned short*)p.u, 2, p.c, x, x);
+  w += (u32)(least + most);
   float d4[4] = {x, x, x, x};
   ldmatrix_x4(r4, shared); mma_bf16_16816(d4, r4, r2);
   ldmatrix_x4_trans(r4, shared); ldmatrix_x2(r2, shared); mma_f16_16816(d4, r4, r2);

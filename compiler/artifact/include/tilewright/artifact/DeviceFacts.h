@@ -28,7 +28,9 @@ struct ParameterField {
     frees,      // i32: points of the free axes, all together
     group,      // i32: points of the free axes that one group of items holds (LaunchFacts::grouped)
     items,      // i32: blocks * frees
-    counters    // the address of `LaunchFacts::counters` zeroed i32 in the workspace
+    counters,   // the address of `LaunchFacts::counters` zeroed i32 in the workspace
+    lists,      // the address of the lists in the workspace
+    listRoom    // i32: the room of one list
   };
   Kind kind = Kind::extent;
   std::string name;         // of the field in the source text
@@ -51,6 +53,10 @@ struct LaunchFacts {
   int sharedBytes = 0;                // dynamic shared memory of one block
   int blocksPerSM = 1;
   int counters = 0;                   // i32 counters in the workspace; 0 before and after every launch
+  /// Behind the counters every block has `listSlots` lists, each with room for an i32 for every tile of `listWidth` along `listAxis`.
+  std::string listAxis;
+  int listWidth = 1;
+  int listSlots = 0;                  // 0: there are none
   /// Items are ordered in groups of free points whose `ringTensors` fit the level-2 cache together; else a group is one point.
   bool grouped = false;
   std::vector<std::string> ringTensors;

@@ -35,6 +35,8 @@ int64_t answersAt(MailboxOp mailbox);
 bool isHopper(KernelOp kernel);
 /// Where a cursor is for filling slots: it waits for empty ones.
 bool fills(CursorOp cursor);
+/// Does a whole warp do the producer's work, not one thread of it?
+bool producesByWarp(KernelOp kernel);
 /// The consumers' role of a kernel, or the producer's.
 ConsumersOp consumersOf(KernelOp kernel);
 ProducerOp producerOf(KernelOp kernel);

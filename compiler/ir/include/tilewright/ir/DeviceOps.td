@@ -115,6 +115,13 @@ def Device_CountersOp : Device_Op<"counters", [Pure, HasParent<"KernelOp">]> {
   let assemblyFormat = "$number attr-dict `:` type($result)";
 }
 
+def Device_ListsOp : Device_Op<"lists", [Pure, HasParent<"KernelOp">]> {
+  let summary = "room in the launch's workspace for lists of tiles: for each block `slots` lists, an i32 for each tile of `width` along `axis`";
+  let arguments = (ins StrAttr:$axis, I64Attr:$width, OptionalAttr<I64Attr>:$slots);
+  let results = (outs Device_PointerType:$result);
+  let assemblyFormat = "$axis `by` $width (`slots` $slots^)? attr-dict `:` type($result)";
+}
+
 //===--- shared memory -----------------------------------------------------------------------------===//
 
 def Device_RingOp : Device_Op<"ring", [HasParent<"KernelOp">]> {
@@ -236,6 +243,51 @@ def Device_SentBackOp : Device_Op<"sent_back"> {
   let results = (outs I32:$result);
   let assemblyFormat = "$mailbox `at` $cursor attr-dict `:` type($mailbox)";
   let hasVerifier = 1;
+}
+
+//===--- the tiles that an item visits -----------------------------------------------------------------===//
+
+def Device_ListTilesOp : Device_Op<"list_tiles", [SingleBlock]> {
+  let summary = "producer: lists the tiles of a range that are kept in part, and those kept whole, a tile a lane";
+  let description = [{
+    As `tile.kept`: the region tells of the tile at its argument whether it is empty and whether it is full. The list is that of the slot at
+    `cursor` (`device-draw-items` says which), in the block's part of `lists`; it is the consumers' once the slot is posted. `list` is the place of its first
+    number in `lists`. A whole warp must come here.
+    ```mlir
+    %list, %partial, %full, %all = device.list_tiles %lists from %lo to %hi step 128 at %work {
+    ^bb0(%k: i32):
+      …
+      device.classes %empty, %full
+    } : !device.pointer<i32>
+    ```
+  }];
+  let arguments = (ins Device_PointerType:$lists, I32:$begin, I32:$end, I64Attr:$step, Optional<Device_CursorType>:$cursor);
+  let results = (outs I32:$list, I32:$partial, I32:$full, I32:$all);
+  let regions = (region SizedRegion<1>:$classify);
+  let assemblyFormat = "$lists `from` $begin `to` $end `step` $step (`at` $cursor^)? $classify attr-dict `:` type($lists)";
+}
+def Device_ClassesOp : Device_Op<"classes", [Pure, Terminator, HasParent<"ListTilesOp">]> {
+  let summary = "ends the region of device.list_tiles: is the tile empty, is it full";
+  let arguments = (ins I1:$empty, I1:$full);
+  let assemblyFormat = "$empty `,` $full attr-dict";
+}
+def Device_RowExtremesOp : Device_Op<"row_extremes"> {
+  let summary = "the least and the most of `count` elements of a tensor, `stride` apart, as i64 or f32; of none the furthest numbers, the wrong way round";
+  let description = [{ NaN if one of them is. }];
+  let arguments = (ins Device_PointerType:$pointer, I64:$offset, I64:$stride, I64:$count);
+  let results = (outs AnyTypeOf<[I64, F32]>:$least, AnyTypeOf<[I64, F32]>:$most);
+  let assemblyFormat = "$pointer `[` $offset `]` `by` $stride `count` $count attr-dict `:` type($pointer) `->` type($least) `,` type($most)";
+}
+def Device_ListedOp : Device_Op<"listed"> {
+  let summary = "consumer: what the producer's device.list_tiles gave for the item; device-draw-items replaces it by words of a mailbox";
+  let results = (outs I32:$list, I32:$partial, I32:$full, I32:$all);
+  let assemblyFormat = "attr-dict";
+}
+def Device_KeptAtOp : Device_Op<"kept_at"> {
+  let summary = "a number of a list: the coordinate of a tile";
+  let arguments = (ins Device_PointerType:$lists, I32:$list, I32:$at);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$lists `[` $list `+` $at `]` attr-dict `:` type($lists)";
 }
 
 //===--- on the way: gone after device-distribute-tiles -----------------------------------------------===//

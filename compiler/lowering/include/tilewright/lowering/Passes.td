@@ -88,8 +88,10 @@ def DrawItems : Pass<"device-draw-items", "::mlir::ModuleOp"> {
   let summary = "let blocks draw their items from a counter instead of taking every grid-size-th one";
   let description = [{
     The producer draws, decodes and tells the consumers through a mailbox; without a producer one thread of the consumers draws, one item ahead. Where the consumers isolate, they do so only for items that they have sent back
-    because an accumulator was not finite at the end.
+    because an accumulator was not finite at the end. An item's list of tiles is made before the item is posted, and told through the mailbox too; only so do
+    the consumers know of it.
   }];
+  let options = [Option<"onlyLists", "only-lists", "bool", "false", "leave kernels alone whose items have no lists">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
 

@@ -36,6 +36,7 @@ def ClassifyTiles : Pass<"tile-classify-tiles", "::mlir::func::FuncOp"> {
   let options = [
     Option<"mostElements", "most-elements", "int64_t", "4096", "look at no more elements of a table for one tile">,
     Option<"all", "all", "bool", "false", "list the tiles of every fold with masks">,
+    Option<"perItem", "per-item", "bool", "false", "leave folds inside of other loops alone: list an item's tiles once">,
     Option<"explain", "explain", "bool", "false", "remark on every mask: does it skip tiles, and if not, why">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
 }

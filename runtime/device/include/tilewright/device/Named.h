@@ -18,7 +18,7 @@ struct NamedProblem {
   std::map<std::string, NamedTensor> tensors;
   std::map<std::string, std::int64_t> lengths;
   std::map<std::string, ScalarArgument> scalars;
-  std::uint64_t counters = 0;
+  std::uint64_t workspace = 0;   // may be set later, by Plan::setWorkspace
 };
 
 /// A launch ready to go.
@@ -26,6 +26,7 @@ struct Launch {
   std::vector<ParameterLine> parameters;   // at least parameterBytes()
   std::size_t parameterBytes = 0;
   int items = 0;
+  std::size_t workspaceBytes = 0;
   int blocks = 0;                 // 0: nothing to launch, and no parameters
 };
 

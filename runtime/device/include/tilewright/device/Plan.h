@@ -34,7 +34,7 @@ struct Problem {
   std::span<const TensorArgument> tensors;
   std::span<const std::int64_t> lengths;
   std::span<const ScalarArgument> scalars;
-  std::uint64_t counters = 0;   // address of LaunchFacts::counters i32, all 0
+  std::uint64_t workspace = 0;  // its address; it begins with LaunchFacts::counters i32, all 0
 };
 
 /// A part of a parameter block; whole ones hold at least its bytes.
@@ -78,8 +78,13 @@ public:
   void fill(const Problem &problem, const Machine &machine, const EncodeMap &encode, std::byte *out) const;
   [[nodiscard]] std::vector<ParameterLine> filled(const Problem &problem, const Machine &machine, const EncodeMap &encode) const;
 
-  /// Puts another address of counters into a block that fill() wrote: launches with the same arguments differ in nothing else.
-  void setCounters(std::uint64_t counters, std::byte *block) const;
+  /// The numbers that the lists of so many blocks have room for; kernels count them in i32.
+  [[nodiscard]] std::int64_t listPlaces(const Problem &problem, int blocks) const;
+  /// What a launch of so many blocks needs: the counters, and the lists of its items' tiles.
+  [[nodiscard]] std::size_t workspaceBytes(const Problem &problem, int blocks) const;
+
+  /// Puts another workspace into a block that fill() wrote: launches with the same arguments differ in nothing else.
+  void setWorkspace(std::uint64_t workspace, std::byte *block) const;
 
 private:
   struct Step {
@@ -90,6 +95,8 @@ private:
     Element element = Element::i32;
   };
 
+  [[nodiscard]] std::size_t listsAt() const;
+  [[nodiscard]] std::int64_t listRoom(const Problem &problem) const;
   [[nodiscard]] std::int64_t frees(const Problem &problem) const;
   [[nodiscard]] std::int64_t tiles(const Problem &problem) const;
   [[nodiscard]] std::int64_t group(const Problem &problem, std::int64_t frees, std::int64_t l2Bytes) const;
@@ -102,6 +109,10 @@ private:
   std::int64_t blockWidth = 1;
   int blocksPerSM = 1;
   bool grouped = false;
+  static constexpr std::size_t listAlignment = 128;
+  std::size_t counterBytes = 0, listAxis = 0;
+  std::int64_t listWidth = 1;
+  int listSlots = 0;
   std::size_t blockBytes = 0, blockAlignment = 1;
 };
 

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Times masks against the tiles that they keep: a kernel should take as much of the dense one's time as its tiles are of all tiles.
+
+    python3 tests/bench/sparsity.py --library build/lib/libtilewright.so [--flex] [--count] [--json out.json] [--only TEXT ...]
+
+Needed tiles are counted element by element, in tiles of the kernel's own schedule, on the GPU. Some rows of every result are checked against float64
+first. A time is the median over rounds in which all candidates run once, in random order. The last columns are the time allowed, 1.25 times the dense
+one's share and 10 us, and the part of it that was taken. `--count` counts the tiles that kernels multiply, by Nsight Compute: the products issued by a
+sparse kernel to those of the dense one. Needs torch with CUDA.
+"""
+import argparse
+import csv
+import io
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import peers  # noqa: E402
+import tilewright  # noqa: E402
+
+PRODUCTS = {"gpu": "sm__inst_executed_pipe_tensor_op_gmma.sum", "h200-sm80": "sm__inst_executed_pipe_tensor_op_hmma.sum"}
+
+
+class Mask(NamedTuple):
+    name: str
+    variant: str
+    length: int
+    keeps: Callable            # (tables, rows, columns) -> the mask's elements, of index tensors that broadcast
+    tables: Callable = lambda torch, n: {}
+    in_flex: bool = False
+
+
+def documents(torch, n):
+    """Documents of 2048 on average, one after the other, in one batch."""
+    starts = torch.randperm(n - 1, generator=torch.Generator().manual_seed(1))[: n // 2048 - 1] + 1
+    ids = torch.zeros(n, dtype=torch.int32)
+    ids[starts] = 1
+    ids = ids.cumsum(0).to(torch.int32)[None].cuda().contiguous()
+    return {"query_documents": ids, "key_documents": ids.clone()}
+
+
+def prefix(torch, n):
+    return {"prefixes": torch.tensor([n // 4], dtype=torch.int32, device="cuda")}
+
+
+def blocks_of(side, density):
+    """A table of blocks, of which each row keeps its own and others at random."""
+    def make(torch, n):
+        count = n // side
+        table = torch.rand(count, count, generator=torch.Generator().manual_seed(2)) < density
+        table.fill_diagonal_(True)
+        return {"blocks": table.to(torch.int32).cuda()}
+    return make
+
+
+def same_document(t, i, j):
+    return t["query_documents"][0][i] == t["key_documents"][0][j]
+
+
+def block_kept(side):
+    return lambda t, i, j: t["blocks"][i // side, j // side] != 0
+
+
+K = 1024
+MASKS = [
+    *(Mask("window 1024", "window(1023,0)", n, lambda t, i, j: (j <= i) & (i - j < 1024), in_flex=n == 16 * K) for n in (16 * K, 32 * K, 64 * K)),
+    *(Mask("documents", "documents", n, same_document, documents, in_flex=n == 16 * K) for n in (16 * K, 64 * K)),
+    Mask("documents, causal", "documents+causal", 16 * K, lambda t, i, j: same_document(t, i, j) & (j <= i), documents, in_flex=True),
+    Mask("prefix", "prefix", 16 * K, lambda t, i, j: (j <= i) | (j < t["prefixes"][0]), prefix),
+    Mask("sinks and window", "streaming(4,1023)", 16 * K, lambda t, i, j: (j <= i) & ((i - j < 1024) | (j < 4))),
+    Mask("dilated", "dilated(1024,4)", 16 * K, lambda t, i, j: (j <= i) & (i - j <= 4096) & ((i - j) % 4 == 0)),
+    *(Mask(f"blocks, {100 * density:.0f} %", "bigbird(128)", n, block_kept(128), blocks_of(128, density)) for n, density in ((16 * K, 0.1), (16 * K, 0.5), (64 * K, 0.1))),
+]
+
+
+def needed_tiles(torch, mask, tables, height, width):
+    """Tiles with an element that the mask keeps, and all tiles."""
+    columns = torch.arange(mask.length, device="cuda")[None]
+    needed = 0
+    for first in range(0, mask.length, height):
+        rows = torch.arange(first, min(first + height, mask.length), device="cuda")[:, None]
+        kept = mask.keeps(tables, rows, columns).any(0)
+        kept = torch.nn.functional.pad(kept, (0, -mask.length % width))
+        needed += int(kept.view(-1, width).any(1).sum())
+    return needed, -(-mask.length // height) * -(-mask.length // width)
+
+
+def check(torch, mask, tables, q, k, v, o):
+    """Rows from three places of the first head."""
+    columns = torch.arange(mask.length, device="cuda")[None]
+    for first in (0, mask.length // 2 - 100, mask.length - 77):
+        rows = torch.arange(first, min(first + 150, mask.length), device="cuda")
+        scores = (q[0, 0, rows].double() @ k[0, 0].double().T) / q.shape[-1] ** 0.5
+        scores = scores.masked_fill(~mask.keeps(tables, rows[:, None], columns), float("-inf"))
+        worst = (scores.softmax(-1).nan_to_num() @ v[0, 0].double() - o[0, 0, rows].double()).abs().max().item()
+        if not worst < 0.03:
+            raise RuntimeError(f"{mask.name}: rows from {first} are wrong by {worst:.3g}")
+
+
+def flex(torch, mask, tables, q, k, v):
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    block_mask = torch.compile(create_block_mask)(lambda b, h, i, j: mask.keeps(tables, i, j), None, None, mask.length, mask.length, device="cuda")
+    call = torch.compile(flex_attention)
+    return lambda: call(q, k, v, block_mask=block_mask)
+
+
+def build(library, variant, d, target, schedule):
+    return library.build(variant, "bf16", d, target=target, options="schedule=" + schedule if schedule else None)
+
+
+def counted(args, only):
+    """Products of the dense kernel and of the mask's one, in this order."""
+    command = ["ncu", "--csv", "--metrics", PRODUCTS[args.target], "--kernel-name", "regex:^(plain|variant)", "--launch-skip", "0", sys.executable, __file__, "--library", args.library,
+               "--target", args.target, "--heads", "1", "--once", only]
+    text = subprocess.run(command, capture_output=True, text=True, timeout=300).stdout
+    rows = list(csv.DictReader(io.StringIO(text[text.find('"ID"'):])))
+    return [float(row["Metric Value"].replace(",", "")) for row in rows]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", required=True, help="libtilewright.so")
+    parser.add_argument("--target", default="gpu", choices=list(PRODUCTS), help="h200-sm80: the kernels for GPUs without Hopper's instructions")
+    parser.add_argument("--schedule", help="of every kernel, in place of the default ones")
+    parser.add_argument("--json", help="write the rows to this file")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--heads", type=int, default=16)
+    parser.add_argument("--head-dim", type=int, default=128)
+    parser.add_argument("--flex", action="store_true", help="beside FlexAttention, at 16k")
+    parser.add_argument("--count", action="store_true", help="count tiles by Nsight Compute")
+    parser.add_argument("--only", nargs="*", help="masks with one of these in their names, as 'documents 16k'")
+    parser.add_argument("--once", help=argparse.SUPPRESS)   # under Nsight Compute: the dense kernel and this mask's, once each
+    args = parser.parse_args()
+    import torch
+    library = tilewright.Library(args.library)
+    torch.manual_seed(0)
+    random.seed(0)
+    d, rows, dense_ms = args.head_dim, [], {}
+    if not args.once:
+        print(f"{torch.cuda.get_device_name()}; torch {torch.__version__}; B 1, H {args.heads}, D {d}, bf16; milliseconds, medians of {args.rounds}")
+        print(f"{'mask':26} {'tiles needed':>20} {'visited':>8} {'dense':>8} {'ours':>8} {'allowed':>8} {'part':>6} {'flex':>8}")
+    for mask in MASKS:
+        title = f"{mask.name} {mask.length // K}k"
+        if args.once and title != args.once or args.only and not any(text in title for text in args.only):
+            continue
+        q, k, v = (torch.randn(1, args.heads, mask.length, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+        tables, o, lse = mask.tables(torch, mask.length), torch.empty_like(q), torch.empty(q.shape[:3], device="cuda")
+        tensors = {"Q": q, "K": k, "V": v, "O": o, "lse": lse}
+        dense = build(library, "plain", d, args.target, args.schedule).bind({**tensors, "O": torch.empty_like(o), "lse": lse.clone()})
+        kernel = build(library, mask.variant, d, args.target, args.schedule)
+        ours = kernel.bind({**tensors, **tables})
+        if args.once:
+            dense(), ours()
+            torch.cuda.synchronize()
+            return
+        text = kernel.describe()
+        height, width = (int(re.search(rf"\b{axis}=(\d+)", text)[1]) for axis in "qk")
+        needed, every = needed_tiles(torch, mask, tables, height, width)
+        ours()
+        torch.cuda.synchronize()
+        check(torch, mask, tables, q, k, v, o)
+        runs = {"dense": dense, "ours": ours}
+        if args.flex and mask.in_flex:
+            runs["flex"] = flex(torch, mask, tables, q, k, v)
+            check(torch, mask, tables, q, k, v, runs["flex"]())
+        times = peers.measure(torch, runs, args.rounds, 0)
+        visited = None
+        if args.count:
+            products = counted(args, title)
+            visited = round(every * products[1] / products[0]) if len(products) == 2 else None
+        allowed = times["dense"] * needed / every * 1.25 + 0.010
+        rows.append({"mask": mask.name, "variant": mask.variant, "length": mask.length, "needed": needed, "every": every, "visited": visited, "milliseconds": times, "allowed": allowed})
+        print(f"{title:26} {needed:>7} of {every:>7} {100 * needed / every:3.0f}% {visited if visited is not None else '':>8} {times['dense']:8.3f} {times['ours']:8.3f} {allowed:8.3f} "
+              f"{times['ours'] / allowed:6.2f} {times.get('flex', float('nan')):8.3f}", flush=True)
+    if args.json:
+        Path(args.json).write_text(json.dumps({"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
