@@ -4,7 +4,7 @@
     python3 tests/gpu/gradients.py --library build/lib/libtilewright.so [--quick] [--target h200-sm80] [--only TEXT ...] [--speed]
 
 A gradient may be off by twice what torch's own arithmetic in the same type is, and a little more; where the vendor's library has the variant, by
-1.05 times its error in root mean square and 1.25 times in maximum. Needs a GPU that kernels are built for, and torch with CUDA. Exit status 1 where
+1.05 times its error in root mean square and 1.25 times in maximum, of five inputs. Needs a GPU that kernels are built for, and torch with CUDA. Exit status 1 where
 one is further off, or two runs differ.
 """
 import argparse
@@ -46,10 +46,10 @@ class Case(NamedTuple):
         return f"{self.variant} {self.dtype} D {self.d} B {self.b} H {self.h} Hkv {self.hkv} Sq {self.sq} Skv {self.skv}"
 
 
-def make(torch, case):
+def make(torch, case, seed=0):
     """Tensors by name; what is to be written is NaN."""
     dtype = {"f16": torch.float16, "bf16": torch.bfloat16}[case.dtype]
-    torch.manual_seed(1)
+    torch.manual_seed(seed + 1)
 
     def normal(heads, length):
         return torch.randn(case.b, heads, length, case.d, device="cuda", dtype=dtype)
@@ -157,28 +157,37 @@ def right(torch, library, case, target):
 
 
 def vendor(torch, library, case, target):
-    """None, or by how much the vendor's gradients are nearer to float64."""
+    """None, or by how much cuDNN's gradients are nearer to float64, of five inputs: one element's luck says little of a maximum."""
     import torch.nn.functional as F
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    tensors = make(torch, case)
-    launched(torch, library, case, tensors, target)
-    want = exact(torch, case, tensors)
-    best = {}
-    for backend in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION):
-        leaves = [tensors[name].detach().clone().requires_grad_() for name in "QKV"]
-        with sdpa_kernel(backend):
-            out = F.scaled_dot_product_attention(*leaves, is_causal=case.variant == "causal")
-            found = torch.autograd.grad(out, leaves, tensors["dO"])
-        for name, gradient in zip("QKV", found):
-            best.setdefault(name, []).append(errors(torch, gradient, want[name]))
+    backends = {"cuDNN": SDPBackend.CUDNN_ATTENTION, "FlashAttention": SDPBackend.FLASH_ATTENTION}
+    squares, most = {}, {}
+
+    def count(kind, name, got, want):
+        rms, largest = errors(torch, got, want)
+        squares[kind, name] = squares.get((kind, name), 0) + rms ** 2
+        most[kind, name] = max(most.get((kind, name), 0), largest)
+    for seed in range(5):
+        tensors = make(torch, case, seed)
+        launched(torch, library, case, tensors, target)
+        want = exact(torch, case, tensors)
+        for name in "QKV":
+            count("ours", name, tensors["d" + name], want[name])
+        for kind, backend in backends.items():
+            leaves = [tensors[name].detach().clone().requires_grad_() for name in "QKV"]
+            with sdpa_kernel(backend):
+                out = F.scaled_dot_product_attention(*leaves, is_causal=case.variant == "causal")
+                found = torch.autograd.grad(out, leaves, tensors["dO"])
+            for name, gradient in zip("QKV", found):
+                count(kind, name, gradient, want[name])
     wrong, text = [], []
-    for name in "QKV":
-        rms, most = errors(torch, tensors["d" + name], want[name])
-        ratios = rms / min(r for r, _ in best[name]), most / min(m for _, m in best[name])
-        text.append(f"d{name} {ratios[0]:.3f}, {ratios[1]:.2f}")
-        if ratios[0] > 1.05 or ratios[1] > 1.25:
-            wrong.append(f"d{name}: RMS {ratios[0]:.3f}, maximum {ratios[1]:.2f} of the better one of cuDNN and FlashAttention")
-    print(f"     {case}: error beside the vendor's, RMS and maximum: {'; '.join(text)}", flush=True)
+    for kind in backends:
+        for name in "QKV":
+            ratios = (squares["ours", name] / squares[kind, name]) ** 0.5, most["ours", name] / most[kind, name]
+            text.append(f"{kind} d{name} {ratios[0]:.3f}, {ratios[1]:.2f}")
+            if kind == "cuDNN" and (ratios[0] > 1.05 or ratios[1] > 1.25):
+                wrong.append(f"d{name}: RMS {ratios[0]:.3f}, maximum {ratios[1]:.2f} of cuDNN's")
+    print(f"     {case}: errors beside others', RMS and maximum: {'; '.join(text)}", flush=True)
     return "; ".join(wrong) or None
 
 
