@@ -20,8 +20,8 @@ bool isLeaf(const Tile &tile) { return tile.node().op == Op::load || tile.node()
 
 } // namespace
 
-GradientPrograms::GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, Gradient &result)
-    : algebra(algebra), program(program), roles(roles), type(type), result(result), block(roles.block()), foldAxis(roles.fold->axis) {
+GradientPrograms::GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, int tilesPerProgram, Gradient &result)
+    : algebra(algebra), program(program), roles(roles), type(type), tilesPerProgram(tilesPerProgram), result(result), block(roles.block()), foldAxis(roles.fold->axis) {
   for (const auto &tensor : tensorsOf(program))
     names.insert(tensor->name);
   for (const Axis &axis : roles.axes)

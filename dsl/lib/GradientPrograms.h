@@ -20,7 +20,7 @@ struct Target {
 /// Makes programs of adjoints that are still to be summed over axes that no tile holds whole.
 class GradientPrograms {
 public:
-  GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, Gradient &result);
+  GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, int tilesPerProgram, Gradient &result);
 
   // What is wanted of the inputs.
   void want(const std::string &input) { wanted.insert(input); }
@@ -100,6 +100,7 @@ private:
   const Program &program;
   const Roles &roles;
   Type type;
+  int tilesPerProgram;
   Gradient &result;
   Axis block, foldAxis;
   std::set<std::string> wanted, names, axisNames;

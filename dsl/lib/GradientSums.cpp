@@ -87,9 +87,8 @@ void GradientPrograms::place(const Arrival &arrival) {
       slot = sorted(slot);
     }
   }
-  // Two tiles are what a kernel carries beside what it multiplies.
   auto isTile = [&](const Axes &axes) { return std::any_of(axes.begin(), axes.end(), [&](const Axis &axis) { return isInner(axis); }); };
-  auto isFull = [&](const Group &other) { return isTile(slot) && std::count_if(other.axes.begin(), other.axes.end(), isTile) >= 2; };
+  auto isFull = [&](const Group &other) { return isTile(slot) && std::count_if(other.axes.begin(), other.axes.end(), isTile) >= tilesPerProgram; };
   auto known = std::find_if(groups.begin(), groups.end(), [&](const Group &other) { return fits(other) && !isFull(other); });
   if (known == groups.end())
     known = groups.insert(groups.end(), group);

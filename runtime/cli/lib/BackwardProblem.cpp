@@ -3,6 +3,7 @@
 #include "Uniform.h"
 #include "Watch.h"
 #include "tilewright/cpu/ThreadPool.h"
+#include "tilewright/kernel/BetweenKernels.h"
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/GradientKernels.h"
 #include <algorithm>
@@ -25,7 +26,7 @@ struct Free {
 } // namespace
 
 /// The derivatives of the loss are normal enough, and rounded to O's type.
-BackwardProblem::BackwardProblem(const Problem &problem) : problem(problem), wanted{.outputs = {"O"}, .inputs = {}}, made(gradient(problem.program, wanted)), inputs(problem.inputs) {
+BackwardProblem::BackwardProblem(const Problem &problem, const BuildOptions &build) : problem(problem), made(gradientFor(problem.program, build, {.outputs = {"O"}, .inputs = {}})), inputs(problem.inputs) {
   Uniform uniform(0x6772);
   for (const auto &[output, name] : made.upstream) {
     Array array{cli::shapeOf(problem.shape, output), {}};
@@ -80,7 +81,7 @@ Arrays GradientMemory::gradients() const {
 BackwardReport backwardOnCpu(const BackwardProblem &problem, const RunOptions &options) {
   BackwardReport report;
   const Watch building;
-  const GradientKernels kernels = buildGradient(problem.problem.program, buildOptionsOf(problem.problem, options, "host"), problem.wanted);
+  const GradientKernels kernels = buildGradient(problem.made, buildOptionsOf(problem.problem, options, "host"));
   report.buildSeconds = building.seconds();
   report.threads = ThreadPool::shared().threads();
   for (const Kernel &kernel : kernels.kernels())

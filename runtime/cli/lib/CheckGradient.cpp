@@ -83,9 +83,10 @@ constexpr double mostInterpreted = 2e9, mostCompiled = 4e12;
 Arrays byKernels(const BackwardProblem &problem, const Evaluation &inputs) {
   const Problem &given = problem.problem;
   const Problem wide{given.variant, programOf(given.variant, {.type = Type::f64, .lse = true}), Type::f64, given.shape, given.inputs, given.facts};
-  BackwardProblem exact(wide);
+  const RunOptions once{.repeat = 1};
+  BackwardProblem exact(wide, backwardOptions(wide, once));
   exact.inputs = inputs;
-  return backwardOnCpu(exact, RunOptions{.repeat = 1}).gradients;
+  return backwardOnCpu(exact, once).gradients;
 }
 
 Arrays byInput(const Gradient &made, const Arrays &stored) {

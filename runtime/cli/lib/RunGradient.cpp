@@ -71,12 +71,20 @@ BackwardReport runOn(const BackwardProblem &problem, const RunOptions &options) 
 
 } // namespace
 
+BuildOptions backwardOptions(const Problem &problem, const RunOptions &options) {
+  if (options.on == "gpu")
+    return buildOptionsOf(problem, options, targetOnGpu(options.target));
+  if (options.on == "simulator")
+    return buildOptionsOf(problem, options, options.target.empty() ? "h200" : options.target);
+  return buildOptionsOf(problem, options, "host");
+}
+
 bool BackwardReport::isClean() const {
   return differing == 0 && std::all_of(settings.begin(), settings.end(), [](const SimulatedSetting &setting) { return setting.isClean(); });
 }
 
 int runBackward(const Problem &problem, const RunOptions &options) {
-  const BackwardProblem backward(problem);
+  const BackwardProblem backward(problem, backwardOptions(problem, options));
   const BackwardReport report = runOn(backward, options);
   const std::vector<Comparison> comparisons = options.check ? checkGradients(backward, report) : std::vector<Comparison>();
   if (options.json)

@@ -26,11 +26,11 @@ struct BackwardReport {
 /// The problem, the derivatives of the loss among its inputs, and what is to be computed.
 struct BackwardProblem {
   const Problem &problem;
-  GradientOptions wanted;
   Gradient made;
   Evaluation inputs;
 
-  explicit BackwardProblem(const Problem &problem);
+  /// In programs for kernels of `build`.
+  BackwardProblem(const Problem &problem, const BuildOptions &build);
   /// The shape of a tensor of the problem, of a derivative or a gradient.
   [[nodiscard]] std::vector<std::int64_t> shapeOf(const std::string &tensor) const;
 };
@@ -51,6 +51,8 @@ private:
   Arguments given;
 };
 
+/// For the place where it runs.
+[[nodiscard]] BuildOptions backwardOptions(const Problem &problem, const RunOptions &options);
 [[nodiscard]] BackwardReport backwardOnCpu(const BackwardProblem &problem, const RunOptions &options);
 /// On GPU 0. Throws RuntimeError where there is none.
 [[nodiscard]] BackwardReport backwardOnGpu(const BackwardProblem &problem, const RunOptions &options);

@@ -13,11 +13,10 @@ constexpr int ordinal = 0;
 } // namespace
 
 BackwardReport backwardOnGpu(const BackwardProblem &problem, const RunOptions &options) {
-  const std::string target = targetOnGpu(options.target);
   BackwardReport report;
   report.gpu = cuda::gpus().at(ordinal).name;
   const Watch building;
-  const GradientKernels kernels = buildGradient(problem.problem.program, buildOptionsOf(problem.problem, options, target), problem.wanted);
+  const GradientKernels kernels = buildGradient(problem.made, backwardOptions(problem.problem, options));
   report.buildSeconds = building.seconds();
   for (const Kernel &kernel : kernels.kernels())
     report.kernels.push_back(kernel.name() + ": " + print(kernel.schedule()));

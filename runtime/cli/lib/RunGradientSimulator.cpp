@@ -45,7 +45,7 @@ void add(SimulatedSetting &setting, const std::string &kernel, SimulatedOutcome 
 BackwardReport backwardInSimulator(const BackwardProblem &problem, const RunOptions &options) {
   BackwardReport report;
   const Problem &given = problem.problem;
-  const BuildOptions build = buildOptionsOf(given, options, options.target.empty() ? "h200" : options.target);
+  const BuildOptions build = backwardOptions(given, options);
   const Watch buildWatch;
   std::vector<Artifact> artifacts{compileText(problem.made.forward, optionsFor(problem.made.forward, build))};
   for (const Program &program : problem.made.backward)

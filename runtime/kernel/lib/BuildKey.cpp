@@ -97,9 +97,14 @@ Target targetOf(const Request &request) {
   return request.sharedLimit ? withSharedLimit(target, request.sharedLimit) : target;
 }
 
-Request complete(const Program &program, const BuildOptions &options, Assembly assembly) {
+Target targetOf(const BuildOptions &options) {
   const Target &whole = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
-  const Target target = options.sharedLimit ? withSharedLimit(whole, *options.sharedLimit) : whole;
+  return options.sharedLimit ? withSharedLimit(whole, *options.sharedLimit) : whole;
+}
+
+Request complete(const Program &program, const BuildOptions &options, Assembly assembly) {
+  const Target target = targetOf(options);
+  const Target &whole = findTarget(target.name);
   verify(program);
   Request request;
   request.sharedLimit = target.sharedBytesPerBlock < whole.sharedBytesPerBlock ? target.sharedBytesPerBlock : 0;

@@ -37,6 +37,7 @@ enum class Assembly { ofTarget, none };
 
 /// The target as the request's limit leaves it.
 [[nodiscard]] Target targetOf(const Request &request);
+[[nodiscard]] Target targetOf(const BuildOptions &options);
 
 /// Checks the program and the options, chooses the schedule where none is given, and makes the key. Throws as build() does.
 [[nodiscard]] Request complete(const Program &program, const BuildOptions &options, Assembly assembly = Assembly::ofTarget);

@@ -1,9 +1,11 @@
 #include "tilewright/kernel/GradientKernels.h"
+#include "BuildKey.h"
 #include "GradientState.h"
 #include "LayOut.h"
 #include "Listed.h"
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/kernel/BetweenKernels.h"
+#include "tilewright/schedule/DefaultSchedule.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
@@ -175,8 +177,26 @@ BuildOptions optionsFor(const Program &program, BuildOptions options) {
   return options;
 }
 
-GradientKernels buildGradient(const Program &program, const BuildOptions &options, const GradientOptions &wanted) {
-  Gradient programs = gradient(program, wanted);
+Gradient gradientFor(const Program &program, const BuildOptions &options, GradientOptions wanted) {
+  const Target target = targetOf(options);
+  while (true) {
+    Gradient made = gradient(program, wanted);
+    try {
+      for (const Program &each : made.backward)
+        if (!foldsOf(each).empty())
+          (void)defaultSchedule(each, target, optionsFor(each, options).extents);
+      return made;
+    } catch (const std::invalid_argument &) {
+      if (wanted.tilesPerProgram <= 1)
+        return made;   // whoever builds it says why
+    }
+    --wanted.tilesPerProgram;
+  }
+}
+
+GradientKernels buildGradient(const Program &program, const BuildOptions &options, const GradientOptions &wanted) { return buildGradient(gradientFor(program, options, wanted), options); }
+
+GradientKernels buildGradient(Gradient programs, const BuildOptions &options) {
   refuseWithoutFold(programs);
   Kernel forward = build(programs.forward, optionsFor(programs.forward, options));
   BuildOptions others = options;

@@ -83,6 +83,14 @@ TEST_CASE("only the gradients that are asked for are made") {
   CHECK(made.backward[1].stores.size() == 1);
 }
 
+TEST_CASE("programs may carry one tile each") {
+  const Evaluation in = attentionInputs({1, 4, 2, 9, 11, 8, 8});
+  const Gradients result = checkGradients(makeVariant("causal", {.type = Type::f32}), in, {"Q", "K", "V"}, {.outputs = {}, .inputs = {}, .tilesPerProgram = 1});
+  REQUIRE(result.made.backward.size() == 4);
+  for (std::size_t i = 1; i < 4; ++i)
+    CHECK(result.made.backward[i].stores.size() == 1);
+}
+
 TEST_CASE("a program without an lse gets one for its gradients") {
   const Program program = makeVariant("causal", {.type = Type::f32, .lse = false});
   const Gradients result = checkGradients(program, attentionInputs({1, 2, 1, 12, 7, 8, 8}), {"Q", "K", "V"});

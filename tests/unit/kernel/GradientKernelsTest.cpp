@@ -185,6 +185,16 @@ TEST_CASE("rows between kernels begin at multiples of 16 bytes, whatever the len
   CHECK(between.bytes == 2 * 256);
 }
 
+TEST_CASE("where two tiles are too much for a kernel's registers, each program carries one") {
+  auto programs = [](const char *variant, std::int64_t d, const char *target) {
+    const BuildOptions options{.target = target, .extents = {{"d", d}, {"e", d}}};
+    return gradientFor(makeVariant(variant), options, {.outputs = {"O"}, .inputs = {"Q", "K", "V"}}).backward.size();
+  };
+  CHECK(programs("plain", 64, "h200") == 3);
+  CHECK(programs("plain", 256, "h200") == 4);
+  CHECK(programs("plain", 256, "host") == 3);
+}
+
 TEST_CASE("arguments of a gradient are checked") {
   const Lengths n{1, 2, 1, 9, 11, 8, 8};
   GradientRun run(makeVariant("causal", {.type = Type::f32}), inputsFor(n, Type::f32), headDims(n));

@@ -11,6 +11,9 @@ struct GradientOptions {
   std::vector<std::string> outputs = {};
   /// The tensors and scalars of which gradients are wanted; empty: all of float type.
   std::vector<std::string> inputs = {};
+  /// How many tiles a backward program carries at most: with fewer there are more programs, each of which computes again what it needs, and takes
+  /// fewer registers.
+  int tilesPerProgram = 2;
 };
 
 /// A tensor that one program writes and later ones read; the caller makes it, and what it holds before means nothing.

@@ -14,6 +14,9 @@ struct BetweenKernels {
 /// Throws ArgumentError where a tensor that tells a length is missing, or the bytes cannot be counted.
 [[nodiscard]] BetweenKernels layOut(const Gradient &gradient, const Arguments &arguments, void *data);
 
+/// The gradient in as few programs as have schedules on the target: where two tiles are too much for a kernel's registers, each carries one.
+[[nodiscard]] Gradient gradientFor(const Program &program, const BuildOptions &options, GradientOptions gradient);
+
 /// The options for one of a gradient's programs: of the extents those of its own inner axes.
 [[nodiscard]] BuildOptions optionsFor(const Program &program, BuildOptions options);
 

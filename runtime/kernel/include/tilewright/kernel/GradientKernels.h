@@ -33,5 +33,7 @@ private:
 /// Differentiates the program and builds every kernel. `options.extents` names the inner axes of the program itself; a schedule there
 /// is the forward kernel's, the others have their default ones.
 [[nodiscard]] GradientKernels buildGradient(const Program &program, const BuildOptions &options = {}, const GradientOptions &gradient = {});
+/// The same of programs that are there already.
+[[nodiscard]] GradientKernels buildGradient(Gradient programs, const BuildOptions &options = {});
 
 } // namespace tw
