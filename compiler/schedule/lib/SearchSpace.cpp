@@ -2,6 +2,7 @@
 #include "tilewright/schedule/SearchSpace.h"
 #include "Fitting.h"
 #include "Footprint.h"
+#include "ListedMasks.h"
 #include <algorithm>
 #include <limits>
 
@@ -11,7 +12,7 @@ namespace {
 class Space {
 public:
   Space(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &innerExtents)
-      : program(program), target(target), roles(rolesOf(program)), uses(tileUses(program, roles)), itemsDiffer(masksDiffer(program, roles)),
+      : program(program), target(target), roles(rolesOf(program)), uses(tileUses(program, roles)), itemsDiffer(masksDiffer(program, roles)), lists(!target.isHost() && mayListTiles(roles)),
         hasRing(std::any_of(uses.begin(), uses.end(), [](const TileUse &use) { return use.kind == TileUse::Kind::foldOperand || use.kind == TileUse::Kind::vector; })) {
     start.block = roles.block().name();
     setInner(start, program, roles, target, innerExtents);
@@ -22,6 +23,8 @@ public:
   std::vector<Schedule> all() {
     if (!start.nested.empty())   // of these the list of what fits is the search space
       return fittingSchedules(program, target, lengthsOfInner(), std::numeric_limits<std::size_t>::max());
+    const Schedule usual = defaultSchedule(program, target, lengthsOfInner());
+    overlaps = usual.overlap;
     if (target.isHost())
       addHost();
     else if (target.isHopper())
@@ -29,7 +32,6 @@ public:
     else
       addWithoutCopyEngine();
     // What a build takes by default is a choice too, though the bound on products in flight, an estimate, may speak against it.
-    const Schedule usual = defaultSchedule(program, target, lengthsOfInner());
     if (std::find(found.begin(), found.end(), usual) == found.end())
       found.push_back(usual);
     return std::move(found);
@@ -44,8 +46,9 @@ private:
   const Target &target;
   const Roles roles;
   const std::vector<TileUse> uses;
-  const bool itemsDiffer, hasRing;
+  const bool itemsDiffer, lists, hasRing;
   Schedule start;
+  bool overlaps = true;    // on a GPU with a copy engine
   std::vector<Schedule> found;
 
   std::map<std::string, std::int64_t> lengthsOfInner() const {
@@ -90,8 +93,9 @@ private:
       for (bool turns : {false, true})
         for (bool drawn : {true, false}) {
           // A warpgroup alone has nobody to take turns with; without masks items are alike, and drawing costs consumers that copy for themselves registers.
-          // With a copy engine overlapping was better throughout (docs/cost-model.md); turns are for what overlaps.
-          if ((overlap && !mayOverlap) || (!overlap && target.isHopper()) || (turns && !overlap) || (turns && schedule.warpgroups < 2) || (turns && !schedule.producer) || (drawn && !schedule.producer && !itemsDiffer))
+          // With a copy engine overlapping was better throughout, or is not, by what a step multiplies: as the default schedule has it. Turns are for what
+          // overlaps.
+          if ((overlap && !mayOverlap) || (overlap != overlaps && target.isHopper()) || (turns && !overlap) || (turns && schedule.warpgroups < 2) || (turns && !schedule.producer) || (drawn && !schedule.producer && !itemsDiffer))
             continue;
           schedule.overlap = overlap;
           schedule.turns = turns;
@@ -126,6 +130,8 @@ private:
             for (int fold = widestFold / 2; fold >= foldStep; fold -= foldStep)
               for (int stages : {3, 2, 1}) {
                 if (!hasRing && stages > 2)   // nothing to buffer
+                  continue;
+                if (!producer && lists)   // who lists the tiles that a mask keeps is the producer
                   continue;
                 if (!producer && stages < 2)   // a step's tiles are read while the next one's come
                   continue;

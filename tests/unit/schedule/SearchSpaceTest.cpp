@@ -128,6 +128,17 @@ TEST_CASE("a limit of shared memory narrows the search space to what keeps to it
     REQUIRE(footprint(program, schedule, whole).sharedBytes <= 99 * KiB);
 }
 
+TEST_CASE("the search space keeps to what the default schedule must do: a producer that lists tiles, and whether steps overlap") {
+  for (const Schedule &schedule : searchSpace(makeVariant("documents"), findTarget("a100"), {{"d", 64}, {"e", 64}}))
+    REQUIRE(schedule.producer);
+  for (const Program &program : gradient(makeVariant("causal")).backward) {
+    const auto inner = innerOf(program, 64);
+    const bool overlaps = defaultSchedule(program, findTarget("h200"), inner).overlap;
+    for (const Schedule &schedule : searchSpace(program, findTarget("h200"), inner))
+      REQUIRE(schedule.overlap == overlaps);
+  }
+}
+
 TEST_CASE("where nothing fits the search space is refused as the default schedule is") {
   const Program program = makeVariant("gemma2");
   CHECK_THROWS_WITH(searchSpace(program, withSharedLimit(findTarget("l4"), 48 * KiB), {{"d", 256}, {"e", 256}}),
