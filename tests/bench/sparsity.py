@@ -113,9 +113,9 @@ def build(library, variant, d, target, schedule):
     return library.build(variant, "bf16", d, target=target, options="schedule=" + schedule if schedule else None)
 
 
-def counted(args, only):
+def counted(args, only, variant):
     """Products of the dense kernel and of the mask's one, in this order."""
-    command = ["ncu", "--csv", "--metrics", PRODUCTS[args.target], "--kernel-name", "regex:^(plain|variant)", "--launch-skip", "0", sys.executable, __file__, "--library", args.library,
+    command = ["ncu", "--csv", "--metrics", PRODUCTS[args.target], "--kernel-name", f"regex:^(plain|{re.split('[(+]', variant)[0]})", sys.executable, __file__, "--library", args.library,
                "--target", args.target, "--heads", "1", "--once", only]
     text = subprocess.run(command, capture_output=True, text=True, timeout=300).stdout
     rows = list(csv.DictReader(io.StringIO(text[text.find('"ID"'):])))
@@ -171,7 +171,7 @@ def main():
         times = peers.measure(torch, runs, args.rounds, 0)
         visited = None
         if args.count:
-            products = counted(args, title)
+            products = counted(args, title, mask.variant)
             visited = round(every * products[1] / products[0]) if len(products) == 2 else None
         allowed = times["dense"] * needed / every * 1.25 + 0.010
         rows.append({"mask": mask.name, "variant": mask.variant, "length": mask.length, "needed": needed, "every": every, "visited": visited, "milliseconds": times, "allowed": allowed})
