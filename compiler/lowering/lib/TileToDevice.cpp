@@ -6,6 +6,7 @@
 #include "KeptTiles.h"
 #include "NestedFolds.h"
 #include "Parameters.h"
+#include "RefuseDoubles.h"
 #include "SharedTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -99,7 +100,6 @@ private:
   SmallVector<std::pair<unsigned, unsigned>> varying;   // of tiles that follow: ring, and a dimension of its tensor along which steps differ
 
   LogicalResult check();
-  LogicalResult refuseDoubles();
   void sinkBlockTiles();
   void declareRings();
   int64_t slotsOf(const SharedTile &tile);
@@ -154,28 +154,6 @@ LogicalResult Outline::check() {
   if (width != rowsOfWarp * warpsOfWarpgroup * warpgroups)
     return function.emitError() << "the tile of the block axis \"" << block.getName().getValue() << "\" is " << width << " wide, which " << warpgroups << " warpgroups cannot share out";
   return success();
-}
-
-LogicalResult Outline::refuseDoubles() {
-  auto isDouble = [](Type type) { return tile::elementOf(type).isF64(); };
-  auto hasLine = [](Operation *op) {
-    bool found = false;
-    op->getLoc()->walk([&](Location inner) {
-      found |= isa<FileLineColLoc>(inner);
-      return WalkResult::advance();
-    });
-    return found;
-  };
-  Operation *refused = nullptr;      // the first one that the user wrote, if there is one: constants that folding makes have no line
-  function.walk([&](Operation *op) {
-    const bool isOne = !isa<memref::DimOp>(op) && (llvm::any_of(op->getOperandTypes(), isDouble) || llvm::any_of(op->getResultTypes(), isDouble));
-    if (isOne && (!refused || (!hasLine(refused) && hasLine(op))))
-      refused = op;
-  });
-  if (!refused)
-    return success();
-  return refused->emitError() << "is f64, in which a GPU's kernel does not compute; make tensors, scalars and constants f32 (a number written bare takes the type of what it meets), or run on the CPU "
-                                 "(target host)";
 }
 
 /// Tiles that a loop around the fold reads stay for all of its rounds, unless some of them change with the rounds: then all are copied in each.
@@ -558,7 +536,7 @@ LogicalResult Outline::run() {
   auto found = findSharedTiles(function);
   if (failed(found))
     return failure();
-  if (failed(refuseDoubles()))
+  if (failed(refuseDoubles(function)))
     return failure();
   tiles = std::move(*found);
   OpBuilder b(function);
