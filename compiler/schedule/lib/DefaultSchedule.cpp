@@ -66,7 +66,7 @@ std::vector<Candidate> candidates(const Target &target, bool oneByOne) {
     for (int stages : {2, 1})
       for (int fold : {128, 112, 96, 80, 64, 48, 32, 16})
         list.push_back({2, 128, fold, stages});
-    for (int fold : {128, 64, 32, 16})
+    for (int fold : {128, 64, 32})           // below that, programs that carry less take over
       list.push_back({1, 64, fold, 1});
     return list;
   }
