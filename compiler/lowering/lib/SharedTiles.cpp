@@ -131,6 +131,29 @@ private:
 
 } // namespace
 
+void sinkBlockTiles(func::FuncOp function) {
+  const tile::AxisAttr fold = tile::kernelOf(function).withRole(tile::Role::Fold);
+  auto isBlockTile = [&](tile::LoadOp load) {
+    return !(fold && tile::runsAlong(load.getResult(), fold.getName().getValue())) && llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp>(user); });
+  };
+  SmallVector<scf::ForOp> around;
+  function.walk([&](scf::ForOp loop) {
+    if (!loop->hasAttr("tile.fold") && !loop->hasAttr(nestedAxisAttr) && !loop->getParentOfType<scf::ForOp>())
+      around.push_back(loop);
+  });
+  for (scf::ForOp outer : around) {
+    scf::ForOp inner = outer;
+    for (auto next = inner.getBody()->getOps<scf::ForOp>(); !next.empty() && !(*next.begin())->hasAttr("tile.fold"); next = inner.getBody()->getOps<scf::ForOp>())
+      inner = *next.begin();
+    const bool varies = outer.walk([&](tile::LoadOp load) { return isBlockTile(load) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    if (!varies)
+      continue;                              // they stay for all turns
+    for (auto load : llvm::make_early_inc_range(outer->getBlock()->getOps<tile::LoadOp>()))
+      if (llvm::all_of(load->getUsers(), [&](Operation *user) { return isa<tile::DotOp>(user) && outer->isProperAncestor(user); }))
+        load->moveBefore(&inner.getBody()->front());
+  }
+}
+
 FailureOr<SmallVector<SharedTile>> findSharedTiles(func::FuncOp kernel) { return Finder(kernel).run(); }
 
 } // namespace tw

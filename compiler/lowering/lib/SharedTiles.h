@@ -27,6 +27,9 @@ struct SharedTile {
   bool isVector() const { return shape.size() == 1; }
 };
 
+/// Tiles that a loop around the fold reads stay for all of its rounds, unless some of them change with the rounds: then all are copied in each.
+void sinkBlockTiles(mlir::func::FuncOp function);
+
 /// Finds them; an error where a dot's operand cannot lie in shared memory.
 mlir::FailureOr<llvm::SmallVector<SharedTile>> findSharedTiles(mlir::func::FuncOp kernel);
 

@@ -100,7 +100,6 @@ private:
   SmallVector<std::pair<unsigned, unsigned>> varying;   // of tiles that follow: ring, and a dimension of its tensor along which steps differ
 
   LogicalResult check();
-  void sinkBlockTiles();
   void declareRings();
   int64_t slotsOf(const SharedTile &tile);
   Value declareMap(OpBuilder &b, const SharedTile &tile);
@@ -154,30 +153,6 @@ LogicalResult Outline::check() {
   if (width != rowsOfWarp * warpsOfWarpgroup * warpgroups)
     return function.emitError() << "the tile of the block axis \"" << block.getName().getValue() << "\" is " << width << " wide, which " << warpgroups << " warpgroups cannot share out";
   return success();
-}
-
-/// Tiles that a loop around the fold reads stay for all of its rounds, unless some of them change with the rounds: then all are copied in each.
-void Outline::sinkBlockTiles() {
-  const tile::AxisAttr fold = kernelAttr.withRole(tile::Role::Fold);
-  auto isBlockTile = [&](tile::LoadOp load) {
-    return !(fold && tile::runsAlong(load.getResult(), fold.getName().getValue())) && llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp>(user); });
-  };
-  SmallVector<scf::ForOp> around;
-  function.walk([&](scf::ForOp loop) {
-    if (!loop->hasAttr(foldAxisAttr) && !loop->hasAttr(nestedAxisAttr) && !loop->getParentOfType<scf::ForOp>())
-      around.push_back(loop);
-  });
-  for (scf::ForOp outer : around) {
-    scf::ForOp inner = outer;
-    for (auto next = inner.getBody()->getOps<scf::ForOp>(); !next.empty() && !(*next.begin())->hasAttr(foldAxisAttr); next = inner.getBody()->getOps<scf::ForOp>())
-      inner = *next.begin();
-    const bool varies = outer.walk([&](tile::LoadOp load) { return isBlockTile(load) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
-    if (!varies)
-      continue;                              // they stay for all turns
-    for (auto load : llvm::make_early_inc_range(outer->getBlock()->getOps<tile::LoadOp>()))
-      if (llvm::all_of(load->getUsers(), [&](Operation *user) { return isa<tile::DotOp>(user) && outer->isProperAncestor(user); }))
-        load->moveBefore(&inner.getBody()->front());
-  }
 }
 
 Value Outline::declareMap(OpBuilder &b, const SharedTile &tile) {
@@ -532,7 +507,7 @@ LogicalResult Outline::makeConsumers() {
 LogicalResult Outline::run() {
   if (failed(check()))
     return failure();
-  sinkBlockTiles();
+  sinkBlockTiles(function);
   auto found = findSharedTiles(function);
   if (failed(found))
     return failure();
