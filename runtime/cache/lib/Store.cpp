@@ -292,6 +292,25 @@ void Store::put(const Digest& key, std::string_view bytes, const Facts& facts) {
   if (!kept) state->memory.put(key, bytes, facts, state->options.limitBytes);
 }
 
+void Store::update(const Digest& key, const std::function<std::string(std::optional<std::string_view>)>& change,
+                   const Facts& facts) {
+  if (state->inherited()) return;
+  const std::string factsText = encode(facts);
+  Session session(*state);
+  const bool kept = state->onFile(State::Need::Write, [&](Table& rows) {
+    rows.update(key, factsText, change, state->options.limitBytes);
+  });
+  if (kept) return;
+  // What the file has and can only be read is what there is to begin with.
+  const std::string* held = state->memory.find(key);
+  std::optional<Row> row;
+  if (!held) state->onFile(State::Need::Read, [&](Table& rows) { row = rows.find(key); });
+  std::optional<std::string_view> present;
+  if (held) present = *held;
+  if (row && row->intact(key)) present = row->bytes;
+  state->memory.put(key, change(present), facts, state->options.limitBytes);
+}
+
 std::vector<Entry> Store::list() {
   if (state->inherited()) return {};
   Session session(*state);

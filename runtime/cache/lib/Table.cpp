@@ -141,14 +141,26 @@ std::optional<Row> Table::find(const Digest& key) {
 
 void Table::put(const Digest& key, const std::string& facts, std::string_view bytes, const std::vector<Digest>& uses,
                 std::uint64_t limitBytes) {
-  const Digest checksum = checksumOf(key, facts, bytes);
   Transaction transaction(connection);
   touchInside(uses);
-  {
-    const Use use(putRow);
-    putRow.bindBytes(1, view(key)).bind(2, std::int64_t(bytes.size())).bindText(3, facts);
-    putRow.bindBytes(4, view(checksum)).bindBytes(5, bytes).run();
-  }
+  putInside(key, facts, bytes);
+  evictInside(limitBytes);
+  transaction.commit();
+}
+
+void Table::putInside(const Digest& key, const std::string& facts, std::string_view bytes) {
+  const Digest checksum = checksumOf(key, facts, bytes);
+  const Use use(putRow);
+  putRow.bindBytes(1, view(key)).bind(2, std::int64_t(bytes.size())).bindText(3, facts);
+  putRow.bindBytes(4, view(checksum)).bindBytes(5, bytes).run();
+}
+
+void Table::update(const Digest& key, const std::string& facts,
+                   const std::function<std::string(std::optional<std::string_view>)>& change, std::uint64_t limitBytes) {
+  Transaction transaction(connection);
+  const std::optional<Row> present = find(key);
+  const bool isIntact = present && present->intact(key);
+  putInside(key, facts, change(isIntact ? std::optional<std::string_view>(present->bytes) : std::nullopt));
   evictInside(limitBytes);
   transaction.commit();
 }

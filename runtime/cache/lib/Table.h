@@ -4,6 +4,7 @@
 #include "Connection.h"
 #include "tilewright/cache/Store.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ public:
   /// Inserts or replaces, notes the uses so far, and evicts down to `limitBytes`: one transaction.
   void put(const Digest& key, const std::string& facts, std::string_view bytes, const std::vector<Digest>& uses,
            std::uint64_t limitBytes);
+  /// Replaces what is under the key by `change` of it; of nothing, where there is no intact row. One transaction.
+  void update(const Digest& key, const std::string& facts,
+              const std::function<std::string(std::optional<std::string_view>)>& change, std::uint64_t limitBytes);
   /// Makes these the most recently used, the last of them the most.
   void touch(const std::vector<Digest>& uses);
   /// Removes a row that is not intact, unless another process has replaced it since.
@@ -63,6 +67,7 @@ public:
   Connection connection;
 
 private:
+  void putInside(const Digest& key, const std::string& facts, std::string_view bytes);
   std::uint64_t evictInside(std::uint64_t limitBytes);
   void touchInside(const std::vector<Digest>& uses);
   void shrink();

@@ -266,3 +266,43 @@ TEST_CASE("store: a hit on a small entry takes well under 100 microseconds") {
   CHECK(times[1000] < 100);
 #endif
 }
+
+TEST_CASE("store: an entry is updated from what it is, by many threads and in a file that cannot be written") {
+  Scratch scratch;
+  const auto more = [](std::optional<std::string_view> present) { return std::string(present.value_or("")) + "."; };
+  {
+    Store store = Store::open(scratch.file());
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        Store other = Store::open(scratch.file());
+        for (int k = 0; k < 25; ++k)
+          other.update(keyOf(1), more, {{"what", "dots"}});
+      });
+    for (std::thread& thread : threads)
+      thread.join();
+    CHECK(store.get(keyOf(1)) == std::string(100, '.'));
+    CHECK(store.list().at(0).facts.at("what") == "dots");
+  }
+  Store readOnly = Store::open(scratch.file(), {.access = Access::ReadOnly, .log = [](std::string_view) {}});
+  readOnly.update(keyOf(1), more);
+  readOnly.update(keyOf(1), more);
+  CHECK(readOnly.get(keyOf(1)) == std::string(102, '.'));
+  CHECK(Store::open(scratch.file()).get(keyOf(1)) == std::string(100, '.'));
+  Store inMemory = Store::inMemory("asked for");
+  inMemory.update(keyOf(2), more);
+  inMemory.update(keyOf(2), more);
+  CHECK(inMemory.get(keyOf(2)) == "..");
+}
+
+TEST_CASE("store: an entry that is not what was put there is updated from nothing") {
+  Scratch scratch;
+  { Store::open(scratch.file()).put(keyOf(1), "good"); }
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(scratch.file().c_str(), &database) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database, "UPDATE entry SET bytes = 'evil'", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  Store store = Store::open(scratch.file(), {.log = [](std::string_view) {}});
+  store.update(keyOf(1), [](std::optional<std::string_view> present) { return present ? "damaged" : "anew"; });
+  CHECK(store.get(keyOf(1)) == "anew");
+}

@@ -96,6 +96,11 @@ public:
   [[nodiscard]] std::optional<std::string> get(const Digest& key);
   /// Keeps `bytes` under `key`, replacing what was there. Content longer than the limit is not kept.
   void put(const Digest& key, std::string_view bytes, const Facts& facts = {});
+  /// Replaces the content under `key` by what `change` makes of it: of nothing where there is none, or none that is intact. Nobody
+  /// else changes it meanwhile, so that of any number of processes that add to one entry none loses what another added. `change` may be
+  /// called more than once, where the file has to be opened again, and not at all where it cannot be used by this process.
+  void update(const Digest& key, const std::function<std::string(std::optional<std::string_view> present)>& change,
+              const Facts& facts = {});
   /// All entries, the most recently used first. Content is not checked; `verify()` does that.
   [[nodiscard]] std::vector<Entry> list();
   [[nodiscard]] Statistics stats();

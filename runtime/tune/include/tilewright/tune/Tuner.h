@@ -1,0 +1,58 @@
+// Candidates raced against each other. Whoever tunes says how one is compiled, checked and launched.
+#pragma once
+#include "tilewright/tune/Record.h"
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tw::tuning {
+
+/// A schedule to be tried, by its place in a list.
+struct Candidate {
+  Schedule schedule;
+  double predictedSeconds = 0;   // 0: not predicted
+};
+
+/// How to do it. What throws refuses the candidate, with its text for a reason.
+struct Bench {
+  /// In any thread, several at once. Returns the schedule that it came to: the first candidate may be another one that fits.
+  std::function<Schedule(std::size_t candidate)> compile;
+  /// Before it is timed: what is wrong with its results; empty: nothing.
+  std::function<std::string(std::size_t candidate)> check;
+  /// Seconds of one launch.
+  std::function<double(std::size_t candidate)> measure;
+};
+
+enum class Stage { compiling, checking, timing, done };
+
+/// How far a tuning is.
+struct TuningProgress {
+  Stage stage = Stage::compiling;
+  std::size_t done = 0, of = 0;   // candidates compiled or checked; rounds
+  std::size_t refused = 0;
+  double seconds = 0;       // since it began
+  double secondsLeft = 0;   // estimated; of the budget at most
+  const Schedule *best = nullptr;
+  double bestSeconds = 0;   // of one launch; 0: nothing is timed yet
+  double bestRatio = 1;     // to the default schedule
+};
+
+struct TunerOptions {
+  double budgetSeconds = 30;
+  unsigned threads = 0;   // that compile; 0: one a core
+  std::size_t mostRounds = 60;
+  double timingSeconds = 4;   // after which no round begins, were all candidates still there
+  std::uint64_t seed = 1;     // of the order within a round
+  std::function<void(const TuningProgress &)> onProgress;
+  std::function<bool()> stop;   // what is found by then is kept
+};
+
+/// Compiles, checks and times. The first candidate is the default schedule, which is never given up, as the others are told by their ratio to it. A round
+/// times every candidate that is left once, in a random order; one whose middle half lies above the best one's is left out of later rounds.
+/// Returns every candidate that was reached, in order.
+[[nodiscard]] std::vector<ScheduleTiming> tune(const std::vector<Candidate> &candidates, const Bench &bench, const TunerOptions &options);
+
+} // namespace tw::tuning
