@@ -46,7 +46,7 @@ struct Checked {
 [[nodiscard]] std::vector<std::int64_t> checkLengths(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const std::vector<CheckedTensor> &tensors);
 /// The program's requirements, and that no tensor is read outside.
 void checkConditions(const Artifact &artifact, const Checked &checked);
-/// That a GPU's copies can read what the artifact's tensor maps describe.
+/// That a GPU's copies can read what the artifact's tensor maps describe, and its stores can write what it stores in runs.
 void checkMaps(const Artifact &artifact, const std::vector<CheckedTensor> &tensors);
 /// That no element is written twice, or written and read.
 void checkMemory(const std::vector<CheckedTensor> &tensors);
