@@ -179,12 +179,14 @@ BuildOptions optionsFor(const Program &program, BuildOptions options) {
 
 Gradient gradientFor(const Program &program, const BuildOptions &options, GradientOptions wanted) {
   const Target target = targetOf(options);
+  BuildOptions backward = options;
+  backward.schedule.reset();   // it is the forward kernel's
   while (true) {
     Gradient made = gradient(program, wanted);
     try {
       for (const Program &each : made.backward)
         if (!foldsOf(each).empty())
-          (void)defaultSchedule(each, target, optionsFor(each, options).extents);
+          (void)defaultSchedule(each, target, optionsFor(each, backward).extents);
       return made;
     } catch (const std::invalid_argument &) {
       if (wanted.tilesPerProgram <= 1)

@@ -11,7 +11,7 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   const u32 shared = smem_u32(dyn_smem()), lane = threadIdx.x & 31;
   smem_name(shared, 16, "all");
   float x = p.f[lane];
-  x = ex2(x) + lg2(x) + rcp(x) + tanh_fast(x) + neg_inf();
+  x = ex2(x) + lg2(x) + rcp(x) + tanh_fast(x) + tanh_accurate(x) + neg_inf();
   x = max_nan(x, min_nan(x, 3));
   u32 w = pack_bf16(x, 1) ^ pack_f16(x, 2);
   w = fma_bf16x2(w, w, w) ^ fma_f16x2(w, w, w);
@@ -59,6 +59,8 @@ extern "C" __global__ void __launch_bounds__(256, 1) products(const __grid_const
   for (int i = 0; i < 32; i++) e[i] = f[i] = p.f[i];
   if (zero_times(f) != 0.f) return;
   if (scan<BF16, 64, 1>(shared, 0, threadIdx.x >> 5, threadIdx.x & 31) || scan<F16, 64, 1>(shared, 0, threadIdx.x >> 5, threadIdx.x & 31)) return;
+  const u64 plus[2] = {~0ull, 0}, minus[2] = {0, ~0ull};
+  isolate_within<BF16, true, 64, 1, 2, false, 32, 32>(e, plus, minus, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
   isolate<BF16, true, 64, 1, 2, false>(e, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
   isolate<F16, false, 64, 1, 2, true>(f, e, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
   isolate<F16, true, 64, 1, 2, false, 2>(e, f, shared, 0, threadIdx.x >> 5, threadIdx.x & 31);
