@@ -5,8 +5,6 @@
 #include "ListedMasks.h"
 #include "NestedSchedules.h"
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <vector>
 
 namespace tw {
@@ -17,17 +15,6 @@ struct Candidate {
   bool producer = true;
   int blocksPerSM = 1;
 };
-
-/// Does a node that the fold's step or a store is made of have the property?
-bool anyNode(const Program &program, const Roles &roles, const std::function<bool(const Node &)> &has) {
-  std::set<const Node *> seen;
-  std::function<bool(const Tile &)> visit = [&](const Tile &tile) {
-    const Node &node = tile.node();
-    return seen.insert(&node).second && (has(node) || std::any_of(node.operands.begin(), node.operands.end(), visit));
-  };
-  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), visit) ||
-         std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return visit(store.value); });
-}
 
 /// Does a step multiply tiles more than once before it accumulates? Then one dot runs under the work on another's result, which is worth more than
 /// to run those that accumulate a step behind. A step with a stabiliser is tried first and needs all its dots for that.

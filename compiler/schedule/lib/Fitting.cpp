@@ -3,7 +3,6 @@
 #include "NestedSchedules.h"
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
 #include <set>
 
 namespace tw {
@@ -37,18 +36,18 @@ void setInner(Schedule &schedule, const Program &program, const Roles &roles, co
   }
 }
 
-bool masksDiffer(const Program &program, const Roles &roles) {
+bool anyNode(const Program &program, const Roles &roles, const std::function<bool(const Node &)> &has) {
   std::set<const Node *> seen;
-  std::function<bool(const Tile &)> differs = [&](const Tile &tile) {
+  std::function<bool(const Tile &)> visit = [&](const Tile &tile) {
     const Node &node = tile.node();
-    if (!seen.insert(&node).second)
-      return false;
-    if (node.type == Type::boolean && contains(node.axes, roles.block()) && contains(node.axes, roles.fold->axis))
-      return true;
-    return std::any_of(node.operands.begin(), node.operands.end(), differs);
+    return seen.insert(&node).second && (has(node) || std::any_of(node.operands.begin(), node.operands.end(), visit));
   };
-  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), differs) ||
-         std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return differs(store.value); });
+  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), visit) ||
+         std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return visit(store.value); });
+}
+
+bool masksDiffer(const Program &program, const Roles &roles) {
+  return anyNode(program, roles, [&](const Node &node) { return node.type == Type::boolean && contains(node.axes, roles.block()) && contains(node.axes, roles.fold->axis); });
 }
 
 int registersAvailable(const Target &target, const Schedule &schedule) {

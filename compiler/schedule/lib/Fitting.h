@@ -2,12 +2,16 @@
 #pragma once
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include <functional>
 #include <stdexcept>
 
 namespace tw {
 
 /// Widths of inner axes: whole, padded to what one instruction copies and multiplies on a GPU; wider ones are walked in chunks where they can be.
 void setInner(Schedule &schedule, const Program &program, const Roles &roles, const Target &target, const std::map<std::string, std::int64_t> &extents);
+
+/// Does a node that the fold's step or a store is made of have the property?
+[[nodiscard]] bool anyNode(const Program &program, const Roles &roles, const std::function<bool(const Node &)> &has);
 
 /// Does a mask set rows apart, so that items may take unequally long? A condition on coordinates of the block axis and the fold axis together.
 [[nodiscard]] bool masksDiffer(const Program &program, const Roles &roles);
