@@ -411,13 +411,20 @@ std::optional<TileRange> TileRanges::pointwise(Operation *op) {
   if (!isa<arith::ArithDialect>(op->getDialect()) || op->getNumResults() != 1 || !isInteger(op->getResult(0)) || !llvm::all_of(op->getOperands(), isInteger))
     return std::nullopt;
   Value single = a.truth(true);
-  OperationState state(op->getLoc(), op->getName());
+  SmallVector<TileRange> operands;
   for (Value operand : op->getOperands()) {
     Range x = of(operand);
     if (!x)
       return std::nullopt;
     single = a.both(single, isCondition(operand) ? a.either(x->least, a.negate(x->most)) : a.equal(x->least, x->most));
-    Value number = x->least;
+    operands.push_back(*x);
+  }
+  OperationState state(op->getLoc(), op->getName());
+  for (auto [operand, x] : llvm::zip(op->getOperands(), operands)) {
+    Value number = x.least;
+    // What is computed for nothing divides by no 0 and shifts no further than there are bits.
+    if (operand == op->getOperands().back() && isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::RemSIOp, arith::ShLIOp, arith::ShRSIOp>(op))
+      number = a.choose(single, number, a.integer(1));
     if (number.getType() != tile::elementOf(operand.getType()))
       number = builder.createOrFold<arith::TruncIOp>(op->getLoc(), tile::elementOf(operand.getType()), number);
     state.addOperands(number);
