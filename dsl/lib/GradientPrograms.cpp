@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace tw::detail {
-namespace {
 
 Axes lacking(const Axes &axes, const Axes &others) {
   Axes out;
@@ -17,8 +16,6 @@ Axes lacking(const Axes &axes, const Axes &others) {
 bool covers(const Axes &axes, const Axes &others) { return lacking(others, axes).empty(); }
 
 bool isLeaf(const Tile &tile) { return tile.node().op == Op::load || tile.node().op == Op::scalar; }
-
-} // namespace
 
 GradientPrograms::GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, int tilesPerProgram, Gradient &result)
     : algebra(algebra), program(program), roles(roles), type(type), tilesPerProgram(tilesPerProgram), result(result), block(roles.block()), foldAxis(roles.fold->axis) {

@@ -14,6 +14,13 @@ struct Target {
   [[nodiscard]] Axes axes() const { return sorted(index); }
 };
 
+/// The axes that are not among the others.
+[[nodiscard]] Axes lacking(const Axes &axes, const Axes &others);
+/// Are all of the others among the axes?
+[[nodiscard]] bool covers(const Axes &axes, const Axes &others);
+/// Is it read, and not computed?
+[[nodiscard]] bool isLeaf(const Tile &tile);
+
 /// `dQ` of `Q`.
 [[nodiscard]] inline std::string derivativeName(const std::string &name) { return std::string(1, 'd').append(name); }
 

@@ -7,18 +7,6 @@
 namespace tw::detail {
 namespace {
 
-Axes lacking(const Axes &axes, const Axes &others) {
-  Axes out;
-  for (const Axis &axis : axes)
-    if (!contains(others, axis))
-      out.push_back(axis);
-  return out;
-}
-
-bool covers(const Axes &axes, const Axes &others) { return lacking(others, axes).empty(); }
-
-bool isLeaf(const Tile &tile) { return tile.node().op == Op::load || tile.node().op == Op::scalar; }
-
 bool sameConditions(const std::vector<std::pair<Tile, Axis>> &a, const std::vector<std::pair<Tile, Axis>> &b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto &x, const auto &y) { return &x.first.node() == &y.first.node() && same(x.second, y.second); });
 }

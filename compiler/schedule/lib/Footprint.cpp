@@ -1,17 +1,12 @@
 // Which tiles a program's items hold, and how many bytes and registers they take under a schedule.
 #include "Footprint.h"
+#include "Meant.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include <algorithm>
 #include <functional>
 
 namespace tw {
 namespace {
-
-/// Looks through names and promises.
-const Tile &meant(const Tile &tile) {
-  const Node &node = tile.node();
-  return node.op == Op::named || node.op == Op::stabiliser ? meant(node.operands.back()) : tile;
-}
 
 class Collector {
 public:

@@ -1,16 +1,12 @@
 // The same question that form-masks asks of a kernel, asked of a program.
 #include "ListedMasks.h"
+#include "Meant.h"
 #include <algorithm>
 #include <map>
 #include <set>
 
 namespace tw {
 namespace {
-
-const Tile &meant(const Tile &tile) {
-  const Node &node = tile.node();
-  return node.op == Op::named || node.op == Op::stabiliser ? meant(node.operands.back()) : tile;
-}
 
 class Masks {
 public:

@@ -1,16 +1,11 @@
 // A walk over the steps of a fold that weighs each operation.
 #include "Work.h"
+#include "Meant.h"
 #include <algorithm>
 #include <set>
 
 namespace tw {
 namespace {
-
-/// Looks through names and promises.
-const Node &meant(const Tile &tile) {
-  const Node &node = tile.node();
-  return node.op == Op::named || node.op == Op::stabiliser ? meant(node.operands.back()) : node;
-}
 
 /// What an operation takes of the special-function units and of the f32 ones, a result.
 struct Weight {
@@ -95,7 +90,7 @@ private:
   void addDot(const Node &node) {
     const Tile &first = node.operands[0], &second = node.operands[1];
     const bool firstHasRows = contains(first.axes(), roles.block());
-    const Node &rows = meant(firstHasRows ? first : second), &columns = meant(firstHasRows ? second : first);
+    const Node &rows = meant(firstHasRows ? first : second).node(), &columns = meant(firstHasRows ? second : first).node();
     work.dots.push_back({unite(tiledOf(node.axes), {node.consumed.front()}), tiledOf(rows.axes), tiledOf(columns.axes), rows.op == Op::load ? bytes(rows.type) : 0, columns.op == Op::load ? bytes(columns.type) : 2});
     if (rows.op != Op::load)
       add(work.operations, tiledOf(rows.axes), 0.5);   // packed for the tensor cores, two at a time
@@ -122,7 +117,7 @@ private:
       return add(work.masking, axes, 1);
     // A factor that is the same for all elements moves into the exponent's, an addition of a dot into its accumulator.
     const bool isScaled = node.op == Op::mul && std::any_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return tiledOf(operand.axes()).empty(); });
-    const bool accumulates = node.op == Op::add && std::any_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return meant(operand).op == Op::dot; });
+    const bool accumulates = node.op == Op::add && std::any_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return meant(operand).node().op == Op::dot; });
     if (isScaled || accumulates)
       return;
     const bool isAccumulator = contains(axes, roles.block()) && !contains(axes, roles.fold->axis) && axes.size() > 1;
