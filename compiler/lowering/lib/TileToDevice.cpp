@@ -116,6 +116,8 @@ private:
   void mapArguments(Role &role, const ItemCoordinates &item);
   Value scalarLoad(Role &role, Value memory, ValueRange places, Type element, Location loc);
   LogicalResult copyScalar(Role &role, Operation &op);
+  /// All that a step computes of scalars, but for the loads of tiles.
+  LogicalResult copyScalars(Role &role, Block &step);
   void makeCursors(Role &role, int64_t phase);
 
   LogicalResult makeProducer();
@@ -313,6 +315,13 @@ void Outline::copyTile(Role &role, tile::LoadOp load, Value cursor, ArrayRef<Val
   }
 }
 
+LogicalResult Outline::copyScalars(Role &role, Block &step) {
+  for (Operation &op : step.without_terminator())
+    if (isScalar(op) && !ringOf.contains(&op) && failed(copyScalar(role, op)))
+      return failure();
+  return success();
+}
+
 LogicalResult Outline::produceNested(Role &role, Block &step) {
   OpBuilder &b = role.builder;
   for (scf::ForOp loop : nestedFolds(step)) {
@@ -322,9 +331,8 @@ LogicalResult Outline::produceNested(Role &role, Block &step) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(copy.getBody());
     role.mapping.map(loop.getInductionVar(), copy.getInductionVar());
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (isScalar(op) && !ringOf.contains(&op) && failed(copyScalar(role, op)))
-        return failure();
+    if (failed(copyScalars(role, *loop.getBody())))
+      return failure();
     copyTiles(role, *loop.getBody(), true, [](const SharedTile &) { return true; });
   }
   return success();
@@ -365,9 +373,8 @@ FailureOr<SmallVector<Value>> Outline::produceLoop(Role &role, scf::ForOp loop, 
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(copy.getBody());
   role.mapping.map(loop.getInductionVar(), copy.getInductionVar());
-  for (Operation &op : loop.getBody()->without_terminator())
-    if (isScalar(op) && !ringOf.contains(&op) && failed(copyScalar(role, op)))
-      return failure();
+  if (failed(copyScalars(role, *loop.getBody())))
+    return failure();
   if (failed(produceNested(role, *loop.getBody())))
     return failure();
   copyTiles(role, *loop.getBody(), true, [&](const SharedTile &tile) { return !late || !comesLate(tile); });
