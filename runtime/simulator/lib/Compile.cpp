@@ -28,10 +28,11 @@ std::string withoutLineDirectives(std::string_view text) {
   return kept;
 }
 
-/// How a kernel is compiled: quickly, with every local variable a NaN until it is written, and with traps where C++ leaves behaviour open
-/// and the GPU would read another register or thread's memory. No contraction: a GPU's fma is written as one.
+/// How a kernel is compiled: as quickly as can be, since what it spends its time in are the simulator's own functions; with every local
+/// variable a NaN until it is written, and with traps where C++ leaves behaviour open and the GPU would read another register or thread's
+/// memory. No contraction: a GPU's fma is written as one.
 const std::vector<std::string> compilerFlags{"-std=c++17",
-                                             "-O1",
+                                             "-O0",
                                              "-g1",
                                              "-fPIC",
                                              "-shared",
