@@ -28,18 +28,18 @@ def program_text(spec):
     return text.replace("bf16", spec.dtype)
 
 
-def build(library, spec, target):
+def build(library, spec, target, options=None):
     if not spec.name.startswith("program:"):
-        return library.build(spec.name, spec.dtype, spec.d, spec.dv, target=target)
+        return library.build(spec.name, spec.dtype, spec.d, spec.dv, target=target, options=options)
     extents = " ".join(f"{axis}={length}" for axis, length in (("d", spec.d), ("e", spec.dv)) if length)
-    return library.build_program(program_text(spec), extents, target=target)
+    return library.build_program(program_text(spec), extents, target=target, options=options)
 
 
 def _build_here(task):
-    path, spec, target = task
+    path, spec, target, options = task
     start = time.perf_counter()
     try:
-        build(tilewright.Library(path), spec, target)
+        build(tilewright.Library(path), spec, target, options)
         error = None
     except RuntimeError as failure:
         error = str(failure)
@@ -49,8 +49,8 @@ def _build_here(task):
 class Kernels:
     """All kernels of a run. The processes that build and this one have the same TILEWRIGHT_CACHE."""
 
-    def __init__(self, path, target):
-        self.path, self.target, self.library = path, target, tilewright.Library(path)
+    def __init__(self, path, target, options=None):
+        self.path, self.target, self.options, self.library = path, target, options, tilewright.Library(path)
         self.seconds, self.errors, self.loaded = {}, {}, {}
 
     def build_all(self, specs, jobs, patience=240):
@@ -58,7 +58,7 @@ class Kernels:
         specs = sorted(set(specs), key=lambda s: -(s.d + s.dv))
         context = multiprocessing.get_context("spawn")
         pool = concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context)
-        futures = {pool.submit(_build_here, (self.path, spec, self.target)): spec for spec in specs}
+        futures = {pool.submit(_build_here, (self.path, spec, self.target, self.options)): spec for spec in specs}
         try:
             for future in concurrent.futures.as_completed(futures, timeout=patience):
                 spec, seconds, error = future.result()
@@ -79,7 +79,7 @@ class Kernels:
         if spec in self.errors:
             raise RuntimeError(f"not built: {self.errors[spec]}")
         if spec not in self.loaded:
-            self.loaded[spec] = build(self.library, spec, self.target)
+            self.loaded[spec] = build(self.library, spec, self.target, self.options)
         return self.loaded[spec]
 
     def schedule(self, spec):

@@ -189,6 +189,7 @@ def main():
     parser.add_argument("--only", nargs="+", metavar="TEXT", help="groups whose name contains one of these")
     parser.add_argument("--v-nan", action="store_true", help="masked values may be NaN or infinite too")
     parser.add_argument("--target", default="h200")
+    parser.add_argument("--shared-limit", metavar="SIZE", help="the most shared memory that a block may take, such as 48KiB")
     parser.add_argument("--cache", help="a folder for kernels that outlives the run; else a temporary one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that build")
     parser.add_argument("--list", action="store_true", help="print the groups and count kernels and launches; needs no GPU")
@@ -205,7 +206,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         os.environ["TILEWRIGHT_CACHE"] = args.cache or temporary
         start = time.perf_counter()
-        kernels = Kernels(args.library, args.target)
+        kernels = Kernels(args.library, args.target, args.shared_limit and f"shared-limit={args.shared_limit}")
         kernels.build_all(specs, args.jobs)
         built = time.perf_counter() - start
         times = sorted(kernels.seconds.values()) or [0]
