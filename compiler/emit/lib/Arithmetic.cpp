@@ -2,6 +2,7 @@
 #include "Arithmetic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <fmt/format.h>
@@ -254,6 +255,8 @@ std::optional<Computed> Writer::write(Operation *op) {
     const std::string left = operand(product.getLhs(), Precedence::unary), right = operand(product.getRhs(), Precedence::unary);
     return computed(fmt::format("({})((u64){} * (u64){})", scalarType(product.getType()), left, right), Precedence::unary, "product");
   }
+  if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && ofElement && matchPattern(quotient.getLhs(), m_OneFloat()))
+    return computed("rcp(" + operand(quotient.getRhs()) + ")", Precedence::primary, "inverse");
   if (isa<arith::DivFOp>(op) && ofElement)
     return call(op, {"__fdividef", "quotient"});
   if (const Operator *found = operatorOf(op))

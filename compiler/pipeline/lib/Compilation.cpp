@@ -34,6 +34,8 @@ std::vector<Phase> tilePhases(const Schedule &schedule, const Target &target, bo
       {"classify-tiles", [=](OpPassManager &pm) { pm.addPass(createClassifyTiles(classes)); pm.addPass(createCSEPass()); }},
       {"bound-folds", [=](OpPassManager &pm) { pm.addPass(createBoundFolds(bounds)); }},
   };
+  if (!target.isHost())                     // a CPU has a quick tanh
+    phases.push_back({"absolute-tangents", [](OpPassManager &pm) { pm.addPass(createAbsoluteTangents()); pm.addPass(createCSEPass()); }});
   if (schedule.stabilised)
     phases.push_back({"hold-stabiliser", [=](OpPassManager &pm) { pm.addPass(createHoldStabiliser(hold)); }});
   phases.push_back({"tile", [](OpPassManager &pm) { pm.addPass(createDropStabilisers()); pm.addPass(createCanonicalizerPass()); pm.addPass(createCSEPass()); }});

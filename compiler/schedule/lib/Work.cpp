@@ -22,7 +22,7 @@ Weight weightOf(const Node &node) {
   case Op::log: case Op::log2: return {1, 2};
   case Op::log1p: return {1, 8};
   case Op::tanhApproximate: return {1, 2};
-  case Op::tanh: return {1, 16};                       // a quotient of polynomials
+  case Op::tanh: return {2, 5};                        // an exponential and a reciprocal, where only exponentials see it
   case Op::sigmoid: return {2, 3};
   case Op::sqrt: case Op::rsqrt: return {1, 3};
   case Op::sin: case Op::cos: return {1, 6};

@@ -194,6 +194,18 @@ std::map<std::string, double> measuredBounds(const Problem &problem, const std::
   return bounds;
 }
 
+/// The largest constant that a tanh is multiplied by, 0 where there is none.
+double largestTangent(const Program &program) {
+  double largest = 0;
+  (void)hasValue(program, [&](const Node &node) {
+    for (std::size_t i = 0; node.op == Op::mul && i < 2; ++i)
+      if (node.operands[i].node().op == Op::tanh && node.operands[1 - i].node().op == Op::constant)
+        largest = std::max(largest, std::abs(node.operands[1 - i].node().literal));
+    return false;
+  });
+  return largest;
+}
+
 Bounds boundsOf(const Problem &problem, const std::map<std::string, Array> &exact) {
   const Shape &s = problem.shape;
   if (!problem.facts.isBounded()) {
@@ -205,6 +217,7 @@ Bounds boundsOf(const Problem &problem, const std::map<std::string, Array> &exac
   const auto &q = inputs.at("Q").data, &k = inputs.at("K").data, &v = inputs.at("V").data;
   const double u = unitRoundoff(problem.type == Type::f64 ? Type::f64 : Type::f32);
   const double approximation = hasValue(problem.program, [](const Node &node) { return node.op == Op::tanhApproximate; }) ? 0x1p-11 : 0;
+  const double tangent = problem.type == Type::f64 ? 0 : 0x1p-21 * largestTangent(problem.program);
   Bounds bounds;
   bounds.sum = 4 * std::sqrt(double(std::max<std::int64_t>(s.skv, 1))) * u + 8 * u;
   const std::int64_t group = s.hkv ? s.h / s.hkv : 0;
@@ -217,7 +230,7 @@ Bounds boundsOf(const Problem &problem, const std::map<std::string, Array> &exac
       const auto [factor, bias] = problem.facts.scoreBound(shape, captures);
       for (std::int64_t row = 0; row < s.sq; ++row) {
         const double size = largestNorm(q, (b * s.h + h) * s.sq + row, 1, s.d) * key / std::sqrt(double(s.d)), most = factor * size + bias;
-        bounds.score.push_back((4 * std::sqrt(double(s.d)) + 16) * u * (most + 1) + approximation * most);
+        bounds.score.push_back((4 * std::sqrt(double(s.d)) + 16) * u * (most + 1) + approximation * most + tangent);
         bounds.slope.push_back(problem.facts.isMean ? 0 : problem.facts.slope(shape, captures, most));
       }
     }

@@ -47,6 +47,15 @@ device.kernel @elements "sm90a" items "q" 64 of [] {
       %q = arith.divf %a, %b : f32
       device.combine min %q into %m : f32, !device.rows<f32>
     }
+    // What divides 1 takes one instruction.
+    // CHECK:      for (int i = 0; i < 16; i++) {
+    // CHECK-NEXT:   s[i] = rcp(s[i]);
+    // CHECK-NEXT: }
+    device.each_element 32 {
+      %a = device.get %s : !device.fragment<32 x f32> -> f32
+      %q = arith.divf %one, %a : f32
+      device.set %q in %s : f32, !device.fragment<32 x f32>
+    }
     // Row by row: the elements of one row, four chains of them.
     // CHECK:      for (int r = 0; r < 2; r++) {
     // CHECK-NEXT:   const float t2 = t[r];

@@ -84,6 +84,16 @@ def AssignStages : Pass<"tile-assign-stages", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tw::tile::TileDialect"];
 }
 
+def AbsoluteTangents : Pass<"tile-absolute-tangents", "::mlir::func::FuncOp"> {
+  let summary = "compute tanh by an exponential and a reciprocal where nothing but its absolute error counts";
+  let description = [{
+    Where every use of a tile of f32 tanh ends in an exponential, or in a sum with a logarithm, after nothing but sums, maxima, masks and products with scalars,
+    tanh(x) becomes 2 u + 1 with u = 1 / (-1 - exp2(2 log2 e · x)): off by up to 2^-21 whatever its size, where `math.tanh` promises 2^-20 of its size. Masks and
+    maxima take u, exponents the factor and the sum.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::tw::tile::TileDialect"];
+}
+
 def HoldStabiliser : Pass<"tile-hold-stabiliser", "::mlir::func::FuncOp"> {
   let summary = "give the steps of a fold a quick way that leaves its stabilisers as they are";
   let description = [{
