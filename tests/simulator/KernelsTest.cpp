@@ -247,7 +247,7 @@ TEST_CASE("consumers that copy for themselves in the simulator") {
 
 TEST_CASE("schedules of every kind in the simulator") {
   for (const char *schedule : {"k=32 overlap=no", "k=32 turns=no", "k=32 drawn=no", "k=32 stages=1", "k=32 stages=3 blockBuffers=2",
-                               "k=16 q=64 warpgroups=1", "k=48 q=192 warpgroups=3"})
+                               "k=16 q=64 warpgroups=1", "k=32 q=64 warpgroups=1 stages=3 blockBuffers=2 turns=no blocksPerSM=3", "k=48 q=192 warpgroups=3"})
     right(variant("causal", {1, 3, 1, 250, 250, 64, 64}, Type::bf16, schedule), Fill::whole);
 }
 

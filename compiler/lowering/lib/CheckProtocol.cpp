@@ -3,6 +3,7 @@
 // Both ways through an `scf.if` must leave the same behind, and a turn of a loop must leave what it found: then one walk of a body
 // stands for all its turns. What a fence has ordered may be less at the end of a body than at its start, so bodies are walked twice.
 #include "Protocol.h"
+#include "Registers.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilewright/lowering/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -218,8 +219,7 @@ struct CheckProtocol : impl::CheckProtocolBase<CheckProtocol> {
     device::ProducerOp producer = device::producerOf(kernel);
     if (!producer || !producer.getRegisters() || !consumers.getRegisters())
       return success();
-    constexpr int64_t file = 65536, granule = 8;
-    const int64_t warpgroups = int64_t(consumers.getWarpgroups()), atLaunch = file / (128 * (warpgroups + 1)) / granule * granule;
+    const int64_t warpgroups = int64_t(consumers.getWarpgroups()), atLaunch = Registers::atLaunch(warpgroups, int64_t(kernel.getBlocksPerSM()));
     const int64_t given = atLaunch - int64_t(producer.getRegisters()), taken = warpgroups * (int64_t(consumers.getRegisters()) - atLaunch);
     if (taken > given)
       return consumers.emitOpError() << "take " << taken << " registers a thread more than the " << atLaunch << " that a thread starts with, all warpgroups together; the producer gives up " << given;

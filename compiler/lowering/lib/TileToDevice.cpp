@@ -7,6 +7,7 @@
 #include "NestedFolds.h"
 #include "Parameters.h"
 #include "RefuseDoubles.h"
+#include "Registers.h"
 #include "SharedTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -450,7 +451,7 @@ LogicalResult Outline::produce(Role &role, Block &block, Block &own, bool holdsS
 
 LogicalResult Outline::makeProducer() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
-  auto producer = device::ProducerOp::create(b, function.getLoc(), b.getI64IntegerAttr(!device::isHopper(kernel) ? 0 : warpgroups >= 3 ? 32 : 24));
+  auto producer = device::ProducerOp::create(b, function.getLoc(), b.getI64IntegerAttr(device::isHopper(kernel) ? Registers::shared(warpgroups, options.blocksPerSM).producer : 0));
   b.createBlock(&producer.getBody());
   Role role{b, {}, {}};
   makeCursors(role, 1);
@@ -501,7 +502,7 @@ LogicalResult Outline::consume(Role &role, Block &block) {
 
 LogicalResult Outline::makeConsumers() {
   OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
-  auto consumers = device::ConsumersOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups), b.getI64IntegerAttr(!device::isHopper(kernel) ? 0 : warpgroups >= 3 ? 160 : 240),
+  auto consumers = device::ConsumersOp::create(b, function.getLoc(), b.getI64IntegerAttr(warpgroups), b.getI64IntegerAttr(device::isHopper(kernel) ? Registers::shared(warpgroups, options.blocksPerSM).consumer : 0),
                                                b.getI64IntegerAttr(rowsOfWarp));
   b.createBlock(&consumers.getBody());
   Role role{b, {}, {}};

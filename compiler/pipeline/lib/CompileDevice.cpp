@@ -101,13 +101,14 @@ static void requireWarpgroups(const Compilation &compilation, const Target &targ
 
 /// Fields that say who copies, and what shares a multiprocessor.
 static void requireCopies(const Schedule &schedule, const Target &target) {
-  auto refuse = [&](const std::string &fields, const std::string &why, const char *cure) {
+  auto refuse = [&](const std::string &fields, const std::string &why, const std::string &cure) {
     throw CompileError(fmt::format("the schedule has {}: on {} {}; take {}. The schedule: {}", fields, target.title, why, cure, print(schedule)));
   };
   if (target.isHopper() && !schedule.producer)
     refuse("producer=no", "one thread copies by an engine of its own", "producer=yes");
-  if (target.isHopper() && schedule.blocksPerSM > 1)
-    refuse(fmt::format("blocksPerSM={}", schedule.blocksPerSM), "a block takes all registers of a multiprocessor", "blocksPerSM=1");
+  if (const int threads = 128 * (schedule.warpgroups + 1), most = std::max(1, target.threadsPerSM / threads); target.isHopper() && schedule.blocksPerSM > most)
+    refuse(fmt::format("blocksPerSM={} and warpgroups={}", schedule.blocksPerSM, schedule.warpgroups), fmt::format("a multiprocessor runs {} threads, and a block has {}", target.threadsPerSM, threads),
+           fmt::format("blocksPerSM={} or less", most));
   if (!schedule.nested.empty() && schedule.overlap)
     refuse("nested and overlap=yes", "chunks of a step come one after the other, and nothing else between them", "overlap=no");
   if (!schedule.nested.empty() && !schedule.producer)

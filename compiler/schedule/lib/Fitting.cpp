@@ -51,10 +51,12 @@ bool masksDiffer(const Program &program, const Roles &roles) {
 }
 
 int registersAvailable(const Target &target, const Schedule &schedule) {
-  int threads = 128 * schedule.warpgroups, shared = target.registersPerSM / ((threads + (schedule.producer ? 128 : 0)) * schedule.blocksPerSM);
-  if (target.isHopper())
-    shared = (target.registersPerSM - 128 * (schedule.warpgroups >= 3 ? 32 : 40)) / threads;
-  return std::min(target.registersPerThreadMax, shared) / 8 * 8;
+  constexpr int granule = 8;
+  const int threads = 128 * schedule.warpgroups, all = threads + (schedule.producer ? 128 : 0);
+  int shared = target.registersPerSM / schedule.blocksPerSM / all;
+  if (target.isHopper())   // the producer hands on what it does not need
+    shared = (shared / granule * granule * all - 128 * (schedule.warpgroups >= 3 ? 32 : 40)) / threads;
+  return std::min(target.registersPerThreadMax, shared) / granule * granule;
 }
 
 std::invalid_argument fitsNothing(const Program &program, const Target &target, const Schedule &schedule, const Footprint &smallest) {
