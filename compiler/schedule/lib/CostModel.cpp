@@ -172,6 +172,16 @@ Estimate estimate(const Program &program, const Schedule &schedule, const Target
   return Model(program, target, shape, schedule.block).estimate(schedule);
 }
 
+std::vector<Estimate> estimates(const Program &program, std::span<const Schedule> schedules, const Target &target, const LaunchShape &shape) {
+  std::vector<Estimate> all;
+  if (schedules.empty())
+    return all;
+  Model model(program, target, shape, schedules.front().block);
+  for (const Schedule &schedule : schedules)
+    all.push_back(model.estimate(schedule));
+  return all;
+}
+
 std::vector<RankedSchedule> rank(const Program &program, const Target &target, const LaunchShape &shape, std::size_t most) {
   std::vector<RankedSchedule> ranked;
   Model model(program, target, shape, {});

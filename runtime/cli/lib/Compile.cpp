@@ -9,8 +9,10 @@
 #include "tilewright/kernel/Log.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/SecondSchedule.h"
 #include "tilewright/schedule/SharedLimit.h"
 #include <fmt/format.h>
+#include <optional>
 
 namespace tw::cli {
 namespace {
@@ -27,11 +29,23 @@ void checkHeadDims(const HeadDims &dims) {
       throw std::invalid_argument(fmt::format("--head-dim: {} is out of range; head dims are multiples of 8 from 8 to 256{}", d, d > 0 && d < 256 ? ": pad with zeros and state the scale" : ""));
 }
 
+/// Of the kernel that a build makes besides, where the schedule is the default one.
+std::optional<Schedule> secondOf(const Options &options, const Program &program, const Target &target, const Schedule &schedule) {
+  if (!options.schedule.empty() || target.isHost())
+    return {};
+  const HeadDims dims = parseHeadDims(options.headDim);
+  return secondSchedule(program, target, {{"d", dims.d}, {"e", dims.dv}}, schedule);
+}
+
 std::string textOf(const Options &options, const Program &program, const Schedule &schedule, const Target &target) {
   if (options.emit == "program")
     return print(program);
-  if (options.emit == "schedule")
-    return print(schedule) + "\n";
+  if (options.emit == "schedule") {
+    std::string text = print(schedule) + "\n";
+    if (const auto second = secondOf(options, program, target, schedule))
+      text += "second " + print(*second) + "\n";
+    return text;
+  }
   CompileOptions compile;
   compile.onRemark = remarkLog(program.name, target.name);
   if (options.emit == "tile")
@@ -82,6 +96,8 @@ int compileVariant(const Options &options) {
     Json json = {{"variant", options.variant}, {"target", target.name}, {"dtype", options.dtype}, {"emit", options.emit}};
     if (options.emit != "program")
       json.update({{"schedule", print(schedule)}, {"kernels_per_launch", kernelsPerLaunch}});
+    if (const auto second = options.emit != "program" ? secondOf(options, program, target, schedule) : std::nullopt)
+      json["second_schedule"] = print(*second);
     if (limit)
       json["shared_limit"] = *limit;
     json["text"] = text;

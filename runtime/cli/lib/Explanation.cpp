@@ -1,6 +1,7 @@
 #include "Explanation.h"
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/SecondSchedule.h"
 #include "tilewright/schedule/SharedLimit.h"
 #include <algorithm>
 #include <array>
@@ -84,6 +85,10 @@ Explanation explain(const Program &program, const Target &target, const LaunchSh
   x.block = roles.block().name();
   x.fold = roles.fold->axis.name();
   x.estimate = estimate(program, x.schedule, target, shape);
+  if (auto second = given ? std::nullopt : secondSchedule(program, target, inner, x.schedule)) {
+    x.second = RankedSchedule{*second, estimate(program, *second, target, shape)};
+    x.takesSecond = prefersSecond(program, target, x.schedule, *second, shape);
+  }
   x.ranked = rank(program, target, shape);
   for (std::size_t i = 0; i < x.ranked.size(); ++i) {
     const Schedule &schedule = x.ranked[i].schedule;
@@ -121,6 +126,8 @@ std::string explanationText(const Explanation &x, const Target &target) {
   for (const Term &term : terms)
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", term.name, timeOf(e.*term.seconds));
   line("terms", parts);
+  if (x.second)
+    line("second", fmt::format("{}: {} predicted; this launch takes {}", difference(x.schedule, x.second->schedule), timeOf(x.second->estimate.seconds), x.takesSecond ? "this kernel" : "the first kernel"));
   for (std::size_t i = 0; i < x.next.size(); ++i) {
     const RankedSchedule &other = x.next[i];
     const double ratio = other.estimate.seconds / e.seconds;
@@ -142,6 +149,8 @@ Json explanationJson(const Explanation &x, bool all) {
     next[i]["why"] = x.next[i].estimate.seconds >= x.estimate.seconds ? reason(x.estimate, x.next[i].estimate, '+') : reason(x.next[i].estimate, x.estimate, '-');
   Json json{{"program", x.program}, {"lengths", x.lengths}, {"schedule", print(x.schedule)}, {"is_default", x.isDefault}, {"place", x.place}, {"search_space", x.ranked.size()}, {"estimate", estimateJson(x.estimate)},
             {"next", next}};
+  if (x.second)
+    json["second"] = {{"schedule", print(x.second->schedule)}, {"estimate", estimateJson(x.second->estimate)}, {"taken", x.takesSecond}};
   if (all)
     json["all"] = ranked(x.ranked);
   return json;

@@ -18,6 +18,8 @@ struct Explanation {
   std::size_t place = 0;                 // among `ranked` by prediction, from 1; 0: not among them
   std::vector<RankedSchedule> ranked;    // the whole search space
   std::vector<RankedSchedule> next;      // the best three with other tiles
+  std::optional<RankedSchedule> second;  // beside the default schedule: that of the program's other kernel
+  bool takesSecond = false;              // this launch does
 };
 /// Of the default schedule, where none is given.
 [[nodiscard]] Explanation explain(const Program &program, const Target &target, const LaunchShape &shape, const std::optional<Schedule> &given);

@@ -1,6 +1,7 @@
 // A model launches few kernels on the same few tensors, step by step. Checking takes microseconds, comparing a fraction of one. Each
 // thread has a table of its own, so nothing is locked.
 #include "Accepted.h"
+#include "Second.h"
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
@@ -50,6 +51,7 @@ template <class Equal> bool equal(const Copy &a, const Given &b, Equal tensors) 
 
 struct Entry {
   std::uint64_t kernel = 0;   // State::id; 0: empty
+  const Kernel::State *chosen = nullptr;   // of that kernel, which whoever launches it holds
   Copy copy;
   Checked checked;
   std::optional<PreparedLaunch> prepared;
@@ -60,15 +62,16 @@ public:
   Acceptance find(const Kernel::State &state, const Given &given) {
     Entry &entry = entries[slotOf(state.id, given)];
     if (entry.kernel == state.id && equal(entry.copy, given, equalTensors))
-      return {entry.checked, entry.prepared};
+      return {*entry.chosen, entry.checked, entry.prepared};
     // Lengths and conditions depend on shapes and scalars alone.
     const Entry &before = entries[latest];
     const bool isAlike = before.kernel == state.id && equal(before.copy, given, equalShapes);
     Copy copy(given);
     Checked checked = check(state.artifact, state.inner, copy.byName(), isAlike ? &before.checked : nullptr);
-    entry = {state.id, std::move(copy), std::move(checked), {}};
+    const Kernel::State *const kernel = isAlike ? before.chosen : &chosen(state, checked);
+    entry = {state.id, kernel, std::move(copy), std::move(checked), {}};
     latest = static_cast<std::size_t>(&entry - entries.get());
-    return {entry.checked, entry.prepared};
+    return {*entry.chosen, entry.checked, entry.prepared};
   }
 
 private:

@@ -10,6 +10,7 @@ namespace tw {
 
 /// What `check` finds of these arguments; lives until this thread's next call.
 struct Acceptance {
+  const Kernel::State &kernel;               // of the program's kernels the one that is launched
   const Checked &checked;
   std::optional<PreparedLaunch> &prepared;   // for a GPU, by the launch that comes first
 };

@@ -4,6 +4,7 @@
 #include "CompileRequest.h"
 #include "Dump.h"
 #include "Say.h"
+#include "Second.h"
 #include "SharedStore.h"
 #include "State.h"
 #include <atomic>
@@ -89,7 +90,7 @@ Kernels &kernels() {
 }
 
 /// The kernel out of the cache, or nothing. What cannot be used is said and built anew.
-Built fromCache(cache::Store &store, const Request &request) {
+std::shared_ptr<Kernel::State> fromCache(cache::Store &store, const Request &request) {
   auto bytes = store.get(request.key);
   if (!bytes)
     return nullptr;
@@ -101,12 +102,12 @@ Built fromCache(cache::Store &store, const Request &request) {
   }
 }
 
-Built make(const Program &program, const BuildOptions &options, const Request &request) {
+std::shared_ptr<Kernel::State> makeAlone(const Program &program, const BuildOptions &options, const Request &request) {
   std::shared_ptr<cache::Store> store = options.useCache ? sharedStore() : nullptr;
   const auto start = std::chrono::steady_clock::now();
   // Stages are made by compiling only.
   if (store && !dumps())
-    if (Built built = fromCache(*store, request)) {
+    if (auto built = fromCache(*store, request)) {
       ++counters.loaded;
       logLoaded(built->artifact, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       return built;
@@ -114,10 +115,24 @@ Built make(const Program &program, const BuildOptions &options, const Request &r
   Artifact artifact = compileRequest(program, request);
   const std::string bytes = store ? serialise(artifact) : "";
   const cache::Facts facts{{"program", artifact.program}, {"target", artifact.target}, {"schedule", artifact.schedule}};
-  Built built = Kernel::State::load(std::move(artifact), request.inner, request.key.hex());
+  auto built = Kernel::State::load(std::move(artifact), request.inner, request.key.hex());
   if (store)
     store->put(request.key, bytes, facts);
   ++counters.compiled;
+  return built;
+}
+
+/// The kernel and its second one, at the same time.
+Built make(const Program &program, const BuildOptions &options, const Request &request) {
+  if (!request.second)
+    return makeAlone(program, options, request);
+  auto second = std::async(std::launch::async, [&] {
+    const Request own = secondOf(program, options, request);
+    return kernels().get(own.key, [&] { return makeAlone(program, options, own); });
+  });
+  const std::shared_ptr<Kernel::State> built = makeAlone(program, options, request);
+  if (Built other = second.get(); other->artifact.schedule != built->artifact.schedule)
+    built->second = std::make_shared<const Kernel::State::Second>(program, targetOf(request), built->artifact, std::move(other));
   return built;
 }
 

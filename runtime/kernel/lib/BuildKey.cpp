@@ -7,6 +7,7 @@
 #include "tilewright/kernel/Nearest.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/SecondSchedule.h"
 #include "tilewright/schedule/SharedLimit.h"
 #include "tilewright/templates/Templates.h"
 #include "tilewright/schedule/Target.h"
@@ -81,6 +82,13 @@ std::string deviceAssembler(const Program &program, const Schedule &schedule, co
   }
 }
 
+void setKey(Request &request, const Program &program, const std::string &assembler) {
+  std::string schedules = request.scheduleText + (request.others.empty() ? "" : " or another");
+  if (request.second)
+    schedules += " and " + print(*request.second);
+  request.key = keyOf({print(program), schedules, request.target, assembler, compilerDigest(), request.inner, request.sharedLimit});
+}
+
 } // namespace
 
 cache::Digest keyOf(const KeyParts &parts) {
@@ -118,6 +126,8 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
     request.others = fittingSchedules(program, target, request.inner, target.isHost() ? 1 : mostTried);
     request.schedule = request.others.front();
     request.others.erase(request.others.begin());
+    if (!target.isHost())
+      request.second = secondSchedule(program, target, request.inner, request.schedule);
   }
   for (const auto &[axis, length] : request.inner)
     if (auto width = request.schedule.widths.find(axis); width != request.schedule.widths.end() && width->second < length)
@@ -126,7 +136,17 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   request.scheduleText = print(request.schedule);
   request.target = target.name;
   const std::string assembler = assembly == Assembly::none ? "text" : target.isHost() ? processor() : deviceAssembler(program, request.schedule, target);
-  request.key = keyOf({print(program), request.scheduleText + (request.others.empty() ? "" : " or another"), target.name, assembler, compilerDigest(), request.inner, request.sharedLimit});
+  setKey(request, program, assembler);
+  return request;
+}
+
+Request secondOf(const Program &program, const BuildOptions &options, const Request &first) {
+  BuildOptions own = options;
+  own.schedule = first.second;
+  Request request = complete(program, own);
+  request.others = {first.schedule};
+  request.isSecond = true;
+  setKey(request, program, deviceAssembler(program, request.schedule, targetOf(request)));
   return request;
 }
 

@@ -4,6 +4,7 @@
 #include "tilewright/kernel/Kernel.h"
 #include "tilewright/schedule/Target.h"
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Request {
   Schedule schedule;
   std::string scheduleText;
   std::vector<Schedule> others;                // where none was asked for: what to try in turn where the assembler's code would be slow
+  std::optional<Schedule> second;              // of the program's other kernel
+  bool isSecond = false;                       // it is that one
   std::map<std::string, std::int64_t> inner;   // of every inner axis
   cache::Digest key;
 };
@@ -41,6 +44,9 @@ enum class Assembly { ofTarget, none };
 
 /// Checks the program and the options, chooses the schedule where none is given, and makes the key. Throws as build() does.
 [[nodiscard]] Request complete(const Program &program, const BuildOptions &options, Assembly assembly = Assembly::ofTarget);
+
+/// The request for its second kernel: a request like any other, which may come out as the first one's schedule.
+[[nodiscard]] Request secondOf(const Program &program, const BuildOptions &options, const Request &first);
 
 /// Bytes that differ wherever the results of `complete` may differ in this process, made much more quickly.
 [[nodiscard]] std::string quickKey(const Program &program, const BuildOptions &options);

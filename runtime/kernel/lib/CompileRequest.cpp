@@ -24,7 +24,8 @@ Artifact compileWith(const Schedule &schedule, const Program &program, const Req
       if (sink)
         sink(stage);
     };
-  options.onRemark = remarkLog(program.name, request.target);
+  if (!request.isSecond)   // the first one says the same of the program
+    options.onRemark = remarkLog(program.name, request.target);
   const Target target = targetOf(request);
   const auto start = Clock::now();
   Artifact artifact = target.isHost() ? compileHost(program, schedule, options) : compileDevice(program, schedule, target, options);

@@ -1,4 +1,5 @@
 // A kernel for a person to read.
+#include "Second.h"
 #include "State.h"
 #include "tilewright/dsl/Schedule.h"
 #include <fmt/format.h>
@@ -30,6 +31,8 @@ std::string Kernel::describe() const {
   else
     out += fmt::format("entry {}\n  resources {} threads a block, {} registers a thread, {} bytes spilled, {} bytes of shared memory a block\n", a.entry, a.launch.threads, a.resources.registers,
                        a.resources.spillBytes, a.launch.sharedBytes + a.resources.staticSharedBytes);
+  if (state->second)
+    out += fmt::format("  second    {}, for launches of which the cost model promises that it is faster\n", state->second->kernel->artifact.schedule);
   out += fmt::format("  launch    {} kernel\n", kernelsPerLaunch);
   for (const Parameter &p : a.parameters)
     if (p.kind == Parameter::Kind::tensor)

@@ -2,7 +2,9 @@
 #include "Accepted.h"
 #include "LaunchHost.h"
 #include "Listed.h"
+#include "Second.h"
 #include "State.h"
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <new>
@@ -12,7 +14,11 @@ namespace {
 
 constexpr std::size_t workspaceAlignment = 64;
 
-std::size_t bytesNeeded(const Kernel::State &state, const Checked &checked) { return state.device ? state.device->workspaceBytes(checked) : hostBytesNeeded(state, checked); }
+/// Of either kernel, so that nobody who asks has to know which one a launch takes.
+std::size_t bytesNeeded(const Kernel::State &state, const Checked &checked) {
+  const std::size_t needed = state.device ? state.device->workspaceBytes(checked) : hostBytesNeeded(state, checked);
+  return state.second ? std::max(needed, bytesNeeded(*state.second->kernel, checked)) : needed;
+}
 
 void checkWorkspace(const Kernel::State &state, const Checked &checked, Workspace workspace) {
   // A GPU's lists are asked for as the launch is prepared.
@@ -40,22 +46,22 @@ std::size_t workspaceBytes(const Kernel::State &state, const Given &given) {
 void launch(const Kernel::State &state, Stream stream, const Given &given, Workspace workspace) {
   if (stream.handle && !state.device)
     throw ArgumentError(fmt::format("kernel '{}' runs on the CPU, which has no streams; launch it on hostStream", state.artifact.program));
-  const auto &[checked, prepared] = accepted(state, given);
-  checkWorkspace(state, checked, workspace);
+  const auto &[kernel, checked, prepared] = accepted(state, given);
+  checkWorkspace(kernel, checked, workspace);
   if (!checked.hasItems)
     return;
-  if (state.device)
-    state.device->launch(state.artifact, stream.handle, checked, prepared, workspace);
+  if (kernel.device)
+    kernel.device->launch(kernel.artifact, stream.handle, checked, prepared, workspace);
   else
-    runOnHost(state, checked, workspace);
+    runOnHost(kernel, checked, workspace);
 }
 
 void launchAndWait(const Kernel::State &state, const Given &given) {
-  const Checked &checked = accepted(state, given).checked;
+  const auto &[kernel, checked, prepared] = accepted(state, given);
   if (!checked.hasItems)
     return;
-  if (state.device)
-    return state.device->launchAndWait(state.artifact, checked);
+  if (kernel.device)
+    return kernel.device->launchAndWait(kernel.artifact, checked);
   const std::size_t needed = (bytesNeeded(state, checked) + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
   std::unique_ptr<void, Release> memory(std::aligned_alloc(workspaceAlignment, needed));
   if (!memory)
@@ -66,5 +72,6 @@ void launchAndWait(const Kernel::State &state, const Given &given) {
 std::size_t Kernel::workspaceBytes(const Arguments &arguments) const { return tw::workspaceBytes(*state, Listed(arguments)); }
 void Kernel::launch(Stream stream, const Arguments &arguments, Workspace workspace) const { tw::launch(*state, stream, Listed(arguments), workspace); }
 void Kernel::launch(const Arguments &arguments) const { tw::launchAndWait(*state, Listed(arguments)); }
+Schedule Kernel::scheduleFor(const Arguments &arguments) const { return parseSchedule(accepted(*state, Listed(arguments)).kernel.artifact.schedule); }
 
 } // namespace tw

@@ -31,7 +31,7 @@ void loadHost(Kernel::State &state, const Artifact &artifact) {
 
 } // namespace
 
-std::shared_ptr<const Kernel::State> Kernel::State::load(Artifact artifact, std::map<std::string, std::int64_t> inner, std::string key) {
+std::shared_ptr<Kernel::State> Kernel::State::load(Artifact artifact, std::map<std::string, std::int64_t> inner, std::string key) {
   static std::atomic<std::uint64_t> count = 0;
   auto state = std::make_shared<State>();
   state->id = ++count;

@@ -19,6 +19,10 @@ struct Kernel::State {
   std::shared_ptr<const DeviceKernel> device;  // for a GPU; else null, and what follows is for the CPU
   std::shared_ptr<const HostCode> code;
 
+  /// The other kernel of the program, where there are two.
+  struct Second;
+  std::shared_ptr<const Second> second;
+
   // What a launch needs of the artifact, found once.
   std::size_t scratchArgument = 0;             // the parameter of that kind, or one past the last where there is none
   std::vector<HostAxis> items;                 // item axes in order of their parameters; extents are filled at launch
@@ -26,7 +30,7 @@ struct Kernel::State {
 
   /// Links the artifact's code into the process; a GPU's is loaded at the first launch, so that no GPU is needed here. Throws
   /// RuntimeError where this machine cannot run it.
-  [[nodiscard]] static std::shared_ptr<const State> load(Artifact artifact, std::map<std::string, std::int64_t> inner, std::string key);
+  [[nodiscard]] static std::shared_ptr<State> load(Artifact artifact, std::map<std::string, std::int64_t> inner, std::string key);
 };
 
 } // namespace tw

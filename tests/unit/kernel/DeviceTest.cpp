@@ -4,10 +4,12 @@
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/kernel/Machine.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/SecondSchedule.h"
 #include <cmath>
 #include <filesystem>
 #include <thread>
 #include <time.h>
+#include <utility>
 
 using namespace tw;
 using namespace tw::tests;
@@ -419,6 +421,50 @@ TEST_CASE("a program is built for a GPU where there is none, and launched as its
   CHECK(launches[0].entry.find("causal") != std::string::npos);   // what a profiler shows
   CHECK(launches[0].blocks > 0);
   CHECK(launches[0].blocks <= 132);
+}
+
+TEST_CASE("of two kernels of a program a launch takes the one that its lengths speak for, in a workspace that is enough for either") {
+  if (!cuda::nvrtcAbsence().empty()) {
+    WARN("skipped: " << cuda::nvrtcAbsence());
+    return;
+  }
+  const Program program = makeVariant("causal", {Type::bf16, true});
+  BuildOptions options;
+  options.target = "h200";
+  options.extents = {{"d", 64}, {"e", 64}};
+  options.useCache = false;
+  const Kernel kernel = build(program, options);
+  const Schedule first = defaultSchedule(program, findTarget("h200"), options.extents);
+  const auto second = secondSchedule(program, findTarget("h200"), options.extents, first);
+  REQUIRE(second);
+  CHECK(kernel.schedule() == first);
+  CHECK(kernel.describe().find("  second    " + print(*second) + ", for launches ") != std::string::npos);
+  BuildOptions alone = options;
+  alone.schedule = first;
+  CHECK(build(program, alone).describe().find("  second ") == std::string::npos);
+  const cuda::Buffer memory(1, std::size_t(288) << 20), workspace(1, 4096);   // nothing of it is touched
+  auto argumentsOf = [&](std::int64_t b, std::int64_t h, std::int64_t length) {
+    Arguments arguments;
+    auto *data = static_cast<std::byte *>(memory.data());
+    for (const char *name : {"Q", "K", "V", "O"})
+      arguments.tensors[name] = {std::exchange(data, data + b * h * length * 64 * 2), Type::bf16, {b, h, length, 64}, {}};
+    arguments.tensors["lse"] = {data, Type::f32, {b, h, length}, {}};
+    return arguments;
+  };
+  const Arguments brief = argumentsOf(4, 32, 512), tall = argumentsOf(1, 32, 16384);
+  CHECK(kernel.scheduleFor(brief) == *second);
+  CHECK(kernel.scheduleFor(tall) == first);
+  for (int round = 0; round < 2; ++round)
+    for (const Arguments *arguments : {&brief, &tall}) {
+      REQUIRE(kernel.workspaceBytes(*arguments) <= workspace.bytes());
+      const Schedule taken = kernel.scheduleFor(*arguments);
+      const auto launches = launchesOf([&] { kernel.launch(hostStream, *arguments, {workspace.data(), workspace.bytes()}); });
+      REQUIRE(launches.size() == 1);
+      const auto &shape = arguments->tensors.at("Q").shape;
+      const std::int64_t width = taken.widths.at("q"), items = shape[0] * shape[1] * ((shape[2] + width - 1) / width);
+      CHECK(int(launches[0].threads) == 128 * (taken.warpgroups + 1));
+      CHECK(std::int64_t(launches[0].blocks) == std::min<std::int64_t>(132 * taken.blocksPerSM, items));
+    }
 }
 
 TEST_CASE("where the assembler's code would be slow, a default schedule gives way to the next; one that was asked for does not") {

@@ -3,7 +3,9 @@
 #include "tilewright/schedule/LaunchShape.h"
 #include "tilewright/schedule/SearchSpace.h"
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace tw {
 
@@ -46,6 +48,9 @@ struct Estimate {
 
 /// The cost of one launch. Throws as axisLengths() does, and std::invalid_argument for a schedule that lacks a width.
 [[nodiscard]] Estimate estimate(const Program &program, const Schedule &schedule, const Target &target, const LaunchShape &shape);
+
+/// The same of several schedules that have one block axis.
+[[nodiscard]] std::vector<Estimate> estimates(const Program &program, std::span<const Schedule> schedules, const Target &target, const LaunchShape &shape);
 
 struct RankedSchedule {
   Schedule schedule;

@@ -84,6 +84,9 @@ public:
 
   [[nodiscard]] const std::string &name() const;
   [[nodiscard]] Schedule schedule() const;
+  /// Of the kernels that were built of the program, at most two, the one that a launch with these arguments takes: the cost model says which, from lengths and
+  /// scalars alone, so that equal launches take the same one. Throws ArgumentError as launch does.
+  [[nodiscard]] Schedule scheduleFor(const Arguments &arguments) const;
   /// One readable block: program, target, schedule, parameters, axes.
   [[nodiscard]] std::string describe() const;
 
