@@ -75,6 +75,10 @@ class Kernels:
             if spec not in self.seconds:
                 self.errors[spec] = f"no result: a process that built kernels died, or {patience} s were not enough"
 
+    def refuses(self, error):
+        """Whether a build was refused as it has to be: the tiles of a head dim do not fit the limit that was asked for."""
+        return bool(self.options) and " fits no schedule on " in str(error) and "which is the limit asked for" in str(error)
+
     def __getitem__(self, spec):
         if spec in self.errors:
             raise RuntimeError(f"not built: {self.errors[spec]}")
