@@ -3,11 +3,13 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(rooms dsl artifact ir import schedule transforms conversion lowering emit pipeline templates cache cpu device cuda toolchain simulator kernel)
+set(rooms dsl artifact ir import schedule transforms conversion lowering emit pipeline templates cache cpu device cuda toolchain simulator tune kernel)
 set(public_rooms dsl kernel)           # the rooms whose symbols the library exports
 set(public_headers                     # of other rooms, those that a public header includes
-  artifact/CompileError.h
-  artifact/RuntimeError.h)
+  compiler/artifact/CompileError.h
+  compiler/artifact/RuntimeError.h
+  runtime/tune/Progress.h
+  runtime/tune/Record.h)
 
 # All objects of our rooms, so that none is left out because nothing inside calls it; of MLIR and LLVM
 # what these need.
@@ -30,6 +32,7 @@ target_link_options(tilewright_library PRIVATE
 target_include_directories(tilewright_library INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/dsl/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/kernel/include>
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/tune/include>
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/compiler/artifact/include>)
 target_compile_features(tilewright_library INTERFACE cxx_std_20)
 add_library(tilewright::tilewright ALIAS tilewright_library)
@@ -46,13 +49,15 @@ install(TARGETS tilewright_library EXPORT tilewright LIBRARY DESTINATION ${CMAKE
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY dsl/include/ runtime/kernel/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 foreach(header IN LISTS public_headers)
-  get_filename_component(room ${header} DIRECTORY)
-  install(FILES compiler/${room}/include/tilewright/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilewright/${room})
+  get_filename_component(folder ${header} DIRECTORY)
+  get_filename_component(room ${folder} NAME)
+  get_filename_component(file ${header} NAME)
+  install(FILES ${folder}/include/tilewright/${room}/${file} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilewright/${room})
 endforeach()
 # The program compiles users' variants against the headers beside it: a build tree has them in the places of an installation.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/tilewright)
 foreach(header dsl/include/tilewright/dsl runtime/kernel/include/tilewright/variant.h runtime/kernel/include/tilewright/kernel
-    runtime/kernel/include/tilewright/tilewright.h compiler/artifact/include/tilewright/artifact)
+    runtime/kernel/include/tilewright/tilewright.h runtime/tune/include/tilewright/tune compiler/artifact/include/tilewright/artifact)
   get_filename_component(name ${header} NAME)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${header} ${PROJECT_BINARY_DIR}/include/tilewright/${name} SYMBOLIC)
 endforeach()

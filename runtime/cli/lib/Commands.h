@@ -22,6 +22,8 @@ struct Command {
 [[nodiscard]] Command mask(CLI::App &program);
 [[nodiscard]] Command explain(CLI::App &program);
 [[nodiscard]] Command cache(CLI::App &program);
+[[nodiscard]] Command tune(CLI::App &program);
+[[nodiscard]] Command bench(CLI::App &program);
 
 /// `tilewright opt …`: the MLIR pass driver over our dialects and passes. It parses its arguments itself.
 int opt(int argc, char **argv);

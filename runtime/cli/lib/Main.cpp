@@ -80,7 +80,7 @@ int dispatch(int argc, char **argv) {
                  "Environment: TILEWRIGHT_CACHE (folder of kernels, or off), TILEWRIGHT_THREADS, TILEWRIGHT_DUMP (folder for every stage of every build),\n"
                  "TILEWRIGHT_LOG=1 (lines on stderr that say how builds ended and why the compiler chose as it did), TILEWRIGHT_NVRTC, TILEWRIGHT_CUDA_DRIVER.");
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands{doctor(program), list(program), compile(program), run(program), mask(program), explain(program), cache(program), opt(program)};
+  const std::vector<Command> commands{doctor(program), list(program), compile(program), run(program), mask(program), explain(program), tune(program), bench(program), cache(program), opt(program)};
   std::vector<std::string> names;
   for (const Command &command : commands)
     names.push_back(command.app->get_name());

@@ -170,6 +170,9 @@ Command run(CLI::App &program) {
   app->add_option("--repeat", options->repeat, "how often to run; the time is the median, 3 runs if left out; on a GPU each is as many launches, queued together, as take 20 ms")->type_name("N");
   app->add_option("--nan-keys", options->nanKeys, "make K and V NaN at these keys (negative: from the end), to see that masked ones spoil nothing")->type_name("N,...");
   app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=32 k=64 d=128 e=128'")->type_name("TEXT");
+  app->add_option("--tune", options->tune, "which schedule, where none is given: never: the default one; cached: the one that `tilewright tune` found for such lengths (the default one if it found none), which is what is done if left out\n"
+                  "model: that one, else the cost model's; measure: that one, else some are timed now, for 30 s at most")
+      ->type_name("HOW");
   app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
   app->add_option("--settings", options->settings, "with --on simulator: how many random orders and delays to try, by --seed, beside everything late and everything eager; 0 if left out")->type_name("N");
   app->add_option("--patience", options->patience, "with --on simulator: refuse what would take longer; 300 if left out")->type_name("SECONDS");

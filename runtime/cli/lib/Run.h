@@ -14,7 +14,7 @@
 namespace tw::cli {
 
 struct RunOptions {
-  std::string variant, shape, dtype, pass = "forward", on = "cpu", target, nanKeys, out, lse, schedule, sharedLimit;
+  std::string variant, shape, dtype, pass = "forward", on = "cpu", target, nanKeys, out, lse, schedule, sharedLimit, tune = "cached";
   Files files;
   std::vector<std::string> captures, scalars;
   std::string seed;                // as given; empty: 1
@@ -87,6 +87,9 @@ struct Report {
 
 /// For the problem's head dims, and as the options say; `target` as given.
 [[nodiscard]] BuildOptions buildOptionsOf(const Problem &problem, const RunOptions &options, const std::string &target);
+
+/// `never`, `cached`, `model` or `measure`; throws std::invalid_argument otherwise.
+[[nodiscard]] Tune parseTune(const std::string &text);
 
 /// build(), with what the report says of it.
 [[nodiscard]] Kernel buildFor(Report &report, const Program &program, const BuildOptions &options);

@@ -23,7 +23,17 @@ BuildOptions buildOptionsOf(const Problem &problem, const RunOptions &options, c
   if (!options.schedule.empty())
     build.schedule = parseSchedule(options.schedule);
   build.sharedLimit = parseSharedLimit(options.sharedLimit);
+  build.tune = parseTune(options.tune);
+  for (const auto &tensor : tensorsOf(problem.program)) {
+    const auto input = problem.inputs.tensors.find(tensor->name);
+    build.shapes[tensor->name] = input != problem.inputs.tensors.end() ? input->second.shape : shapeOf(problem.shape, tensor->name);
+  }
   return build;
+}
+
+Tune parseTune(const std::string &text) {
+  checkChoice("--tune", text, {"never", "cached", "model", "measure"});
+  return text == "never" ? Tune::never : text == "model" ? Tune::model : text == "measure" ? Tune::measure : Tune::cached;
 }
 
 Kernel buildFor(Report &report, const Program &program, const BuildOptions &options) {

@@ -39,11 +39,13 @@ void Buffer::write(const void *from) {
   check(driverLibrary().copyIn(start, from, size), "cuMemcpyHtoD", fmt::format("copying {} bytes to GPU {}", size, ordinal));
 }
 
-void Buffer::read(void *to) const {
-  if (!size)
+void Buffer::read(void *to) const { read(to, 0, size); }
+
+void Buffer::read(void *to, std::size_t offset, std::size_t count) const {
+  if (!count)
     return;
   const Current current(ordinal);
-  check(driverLibrary().copyOut(to, start, size), "cuMemcpyDtoH", fmt::format("copying {} bytes from GPU {}", size, ordinal));
+  check(driverLibrary().copyOut(to, start + offset, count), "cuMemcpyDtoH", fmt::format("copying {} bytes from GPU {}", count, ordinal));
 }
 
 void synchronise(int ordinal, void *stream) {

@@ -62,6 +62,11 @@ const char *takeAll(const SharedLibrary &library, DriverLibrary &d) {
   TAKE(launchGraph, "cuGraphLaunch")
   TAKE(destroyRunnable, "cuGraphExecDestroy")
   TAKE(destroyGraph, "cuGraphDestroy")
+  TAKE(createEvent, "cuEventCreate")
+  TAKE(destroyEvent, "cuEventDestroy_v2")
+  TAKE(recordEvent, "cuEventRecord")
+  TAKE(synchroniseEvent, "cuEventSynchronize")
+  TAKE(elapsed, "cuEventElapsedTime")
 #undef TAKE
   (void)take(library, d.encodeTiled, "cuTensorMapEncodeTiled");   // CUDA 12
   return nullptr;

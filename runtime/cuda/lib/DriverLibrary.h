@@ -71,6 +71,11 @@ struct DriverLibrary {
   Result (*launchGraph)(RunnableGraph, StreamHandle) = nullptr;
   Result (*destroyRunnable)(RunnableGraph) = nullptr;
   Result (*destroyGraph)(GraphHandle) = nullptr;
+  Result (*createEvent)(void **event, unsigned flags) = nullptr;
+  Result (*destroyEvent)(void *event) = nullptr;
+  Result (*recordEvent)(void *event, StreamHandle) = nullptr;
+  Result (*synchroniseEvent)(void *event) = nullptr;
+  Result (*elapsed)(float *milliseconds, void *from, void *to) = nullptr;
   Result (*encodeTiled)(void *map, int type, std::uint32_t rank, void *address, const std::uint64_t *sizes, const std::uint64_t *strides, const std::uint32_t *box,
                         const std::uint32_t *steps, int interleave, int swizzle, int promotion, int fill) = nullptr;
 

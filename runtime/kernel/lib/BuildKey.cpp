@@ -1,6 +1,7 @@
 // The key of a kernel is a digest of all that its code depends on, and of nothing else.
 #include "BuildKey.h"
 #include "AssembleDevice.h"
+#include "ChooseSchedule.h"
 #include "Fingerprint.h"
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/kernel/Machine.h"
@@ -119,8 +120,11 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   const Roles roles = rolesOf(program, options.schedule ? options.schedule->block : std::string());
   request.inner = innerOf(program, roles, options);
   checkRequirements(program, request.inner);
+  const std::string programText = print(program);
+  std::string assembler = assembly == Assembly::none ? "text" : target.isHost() ? processor() : "";
   if (options.schedule) {
     request.schedule = *options.schedule;
+    request.origin = ScheduleOrigin::given;
   } else {
     constexpr std::size_t mostTried = 8;
     request.others = fittingSchedules(program, target, request.inner, target.isHost() ? 1 : mostTried);
@@ -133,9 +137,22 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
     if (auto width = request.schedule.widths.find(axis); width != request.schedule.widths.end() && width->second < length)
       throw std::invalid_argument(fmt::format("the schedule's tiles are {} wide along axis '{}', which is {} long and lies whole inside a tile; make {} at least {}",
                                               width->second, axis, length, axis, length));
+  if (assembler.empty())
+    assembler = deviceAssembler(program, request.schedule, target);
+  // A text that is not assembled is what it is everywhere, whatever was measured here.
+  if (!options.schedule && assembly == Assembly::ofTarget)
+    if (auto better = betterSchedule({program, programText, target, request.sharedLimit, request.inner, assembler, options}); better && better->schedule != request.schedule) {
+      if (better->origin == ScheduleOrigin::tuned)
+        request.others.clear();   // it was built and timed
+      else
+        request.others.insert(request.others.begin(), request.schedule);   // should the assembler's code be slow
+      request.schedule = better->schedule;
+      request.origin = better->origin;
+      request.second.reset();   // what was chosen is for lengths that are known
+    }
   request.scheduleText = print(request.schedule);
   request.target = target.name;
-  const std::string assembler = assembly == Assembly::none ? "text" : target.isHost() ? processor() : deviceAssembler(program, request.schedule, target);
+  request.assembler = assembler;
   setKey(request, program, assembler);
   return request;
 }
@@ -146,7 +163,7 @@ Request secondOf(const Program &program, const BuildOptions &options, const Requ
   Request request = complete(program, own);
   request.others = {first.schedule};
   request.isSecond = true;
-  setKey(request, program, deviceAssembler(program, request.schedule, targetOf(request)));
+  setKey(request, program, request.assembler);
   return request;
 }
 
@@ -155,6 +172,16 @@ std::string quickKey(const Program &program, const BuildOptions &options) {
   bytes.reserve(4096);
   appendField(bytes, options.target);
   appendField(bytes, options.schedule ? print(*options.schedule) : "");
+  appendField(bytes, std::to_string(int(options.tune)));
+  appendField(bytes, std::to_string(options.shapes.size()));
+  for (const auto &[name, shape] : options.shapes) {
+    appendField(bytes, name);
+    for (std::int64_t length : shape)
+      appendField(bytes, std::to_string(length));
+    appendField(bytes, "");
+  }
+  if (!options.shapes.empty() && !options.schedule)   // what was chosen before a tuning may be another schedule now
+    appendField(bytes, std::to_string(tuning::runsAdded()));
   appendField(bytes, options.sharedLimit ? std::to_string(*options.sharedLimit) : "");
   appendField(bytes, std::to_string(options.extents.size()));
   for (const auto &[name, length] : options.extents) {

@@ -1,7 +1,7 @@
 // What a build is asked for, completed and named by content.
 #pragma once
 #include "tilewright/cache/Digest.h"
-#include "tilewright/kernel/Kernel.h"
+#include "tilewright/kernel/Tune.h"
 #include "tilewright/schedule/Target.h"
 #include <map>
 #include <optional>
@@ -20,6 +20,8 @@ struct Request {
   std::optional<Schedule> second;              // of the program's other kernel
   bool isSecond = false;                       // it is that one
   std::map<std::string, std::int64_t> inner;   // of every inner axis
+  ScheduleOrigin origin = ScheduleOrigin::rules;
+  std::string assembler;                       // what the key says of it
   cache::Digest key;
 };
 

@@ -39,6 +39,34 @@ bool onOrOff(const std::string &name, const std::string &value) {
   return value == "on";
 }
 
+Tune parseTune(const std::string &value) {
+  if (value == "never")
+    return Tune::never;
+  if (value == "cached")
+    return Tune::cached;
+  if (value == "model")
+    return Tune::model;
+  if (value == "measure")
+    return Tune::measure;
+  throw std::invalid_argument(fmt::format("options: tune={}, expected never, cached, model or measure{}", value, suggestion(value, {"never", "cached", "model", "measure"})));
+}
+
+/// `Q=4x32x4096x128 K=4x8x4096x128`
+std::map<std::string, std::vector<std::int64_t>> parseShapes(const std::string &text) {
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (std::string_view entry : partsOf(text, " ,\t\n")) {
+    const auto [name, value] = pairOf(entry, "options: shapes", "tensor=4x32x4096x128");
+    for (std::string_view length : partsOf(value, "x")) {
+      std::int64_t number = 0;
+      const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), number);
+      if (error != std::errc() || end != length.data() + length.size() || number < 0)
+        throw std::invalid_argument(fmt::format("options: shapes: '{}' of tensor '{}' is no length; lengths are whole numbers from 0", length, name));
+      shapes[name].push_back(number);
+    }
+  }
+  return shapes;
+}
+
 GivenTensor givenOf(const tilewright_tensor &tensor) {
   needPointer(tensor.name, "the name of a tensor");
   needPointer(tensor.type, "the type of a tensor");
@@ -87,7 +115,7 @@ BuildOptions parseOptions(const char *target, const char *text, bool *lse) {
   BuildOptions options;
   if (target)
     options.target = target;
-  std::vector<std::string> known = {"cache", "schedule", "shared-limit"};
+  std::vector<std::string> known = {"cache", "schedule", "shapes", "shared-limit", "tune"};
   if (lse)
     known.push_back("lse");
   for (std::string_view entry : partsOf(text ? text : "", ";")) {
@@ -98,6 +126,10 @@ BuildOptions parseOptions(const char *target, const char *text, bool *lse) {
       options.schedule = parseSchedule(value);
     else if (name == "shared-limit")
       options.sharedLimit = parseBytes("options: shared-limit", value);
+    else if (name == "shapes")
+      options.shapes = parseShapes(value);
+    else if (name == "tune")
+      options.tune = parseTune(value);
     else if (lse && name == "lse")
       *lse = onOrOff(name, value);
     else

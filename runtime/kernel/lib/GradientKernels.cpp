@@ -203,6 +203,8 @@ GradientKernels buildGradient(Gradient programs, const BuildOptions &options) {
   Kernel forward = build(programs.forward, optionsFor(programs.forward, options));
   BuildOptions others = options;
   others.schedule.reset();
+  others.tune = Tune::never;   // shapes are those of the program itself
+  others.shapes.clear();
   std::vector<Kernel> backward;
   for (const Program &each : programs.backward)
     backward.push_back(build(each, optionsFor(each, others)));

@@ -1,5 +1,6 @@
 // The tables that come with the program.
 #include "ShippedText.h"
+#include "tilewright/dsl/Gallery.h"
 #include "tilewright/tune/Records.h"
 #include <array>
 #include <charconv>
@@ -34,19 +35,17 @@ ShippedSchedule shippedOf(std::string_view line) {
     rest.remove_prefix(bar + 1);
   }
   if (++count != columns.size())
-    throw std::invalid_argument(fmt::format(
-        "{} columns, expected {}: target | digest | class | schedule | seconds | seconds of the default schedule | program", count, columns.size()));
-  const auto &[target, digest, shapeClass, schedule, seconds, unchanged, program] = columns;
-  return {target, digest, shapeClass, parseSchedule(schedule), secondsOf(seconds), secondsOf(unchanged), program};
+    throw std::invalid_argument(
+        fmt::format("{} columns, expected {}: target | variant | type | class | schedule | seconds | seconds of the default schedule", count, columns.size()));
+  const auto &[target, variant, dtype, shapeClass, schedule, seconds, unchanged] = columns;
+  return {target, variant, dtype, shapeClass, parseSchedule(schedule), secondsOf(seconds), secondsOf(unchanged)};
 }
 
 } // namespace
 
-std::string shippedDigest(std::string_view program) { return cache::digest(program).hex().substr(0, 16); }
-
 std::string print(const ShippedSchedule &shipped) {
-  return fmt::format("{} | {} | {} | {} | {:.4g} | {:.4g} | {}\n", shipped.target, shipped.digest, shipped.shapeClass, tw::print(shipped.schedule),
-                     shipped.seconds, shipped.unchangedSeconds, shipped.program);
+  return fmt::format("{} | {} | {} | {} | {} | {:.4g} | {:.4g}\n", shipped.target, shipped.variant, shipped.dtype, shipped.shapeClass, tw::print(shipped.schedule), shipped.seconds,
+                     shipped.unchangedSeconds);
 }
 
 std::vector<ShippedSchedule> parseShipped(std::string_view text) {
@@ -71,10 +70,10 @@ const std::vector<ShippedSchedule> &shippedSchedules() {
 }
 
 const ShippedSchedule *findShipped(std::string_view target, std::string_view program, std::string_view shapeClass) {
-  const std::string digest = shippedDigest(program);
   for (const ShippedSchedule &shipped : shippedSchedules())
-    if (shipped.target == target && shipped.digest == digest && shipped.shapeClass == shapeClass)
-      return &shipped;
+    if (shipped.target == target && shipped.shapeClass == shapeClass)
+      if (const auto type = typeNamed(shipped.dtype); type && tw::print(makeVariant(shipped.variant, {.type = *type})) == program)
+        return &shipped;
   return nullptr;
 }
 

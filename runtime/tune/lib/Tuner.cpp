@@ -31,7 +31,7 @@ public:
     compile();
     check();
     time();
-    say(Stage::done, 0, 0, 0);
+    say(TuningStage::done, 0, 0, 0);
     std::vector<ScheduleTiming> out;
     for (std::size_t i = 0; i < tried.size(); ++i)
       if (reached[i] && (!tried[i].refused.empty() || !tried[i].seconds.empty()))
@@ -70,10 +70,10 @@ private:
         tried[i].refused = refused;
         ++finished;
         const double each = seconds() / double(finished);
-        say(Stage::compiling, finished, candidates.size(), each * double(candidates.size() - finished) + options.timingSeconds);
+        say(TuningStage::compiling, finished, candidates.size(), each * double(candidates.size() - finished) + options.timingSeconds);
       }
     };
-    say(Stage::compiling, 0, candidates.size(), options.budgetSeconds);
+    say(TuningStage::compiling, 0, candidates.size(), options.budgetSeconds);
     std::vector<std::thread> pool;
     for (unsigned i = 1; i < threads; ++i)
       pool.emplace_back(work);
@@ -90,7 +90,7 @@ private:
     for (std::size_t i = 0; i < tried.size() && !(i > 0 && (stops() || isLate(1))); ++i) {
       if (!reached[i] || !tried[i].refused.empty())
         continue;
-      say(Stage::checking, ++finished, tried.size(), options.timingSeconds);
+      say(TuningStage::checking, ++finished, tried.size(), options.timingSeconds);
       try {
         if (std::string wrong = bench.check(i); !wrong.empty())
           refuse(i, std::move(wrong));
@@ -147,11 +147,11 @@ private:
       if (round + 1 >= leastRounds)
         leaveOut();
       const double left = round ? spent / double(round) * double(options.mostRounds - round) : options.timingSeconds;
-      say(Stage::timing, round + 1, options.mostRounds, std::max(0.0, std::min(left, options.timingSeconds - spent)));
+      say(TuningStage::timing, round + 1, options.mostRounds, std::max(0.0, std::min(left, options.timingSeconds - spent)));
     }
   }
 
-  void say(Stage stage, std::size_t done, std::size_t of, double left) {
+  void say(TuningStage stage, std::size_t done, std::size_t of, double left) {
     if (!options.onProgress)
       return;
     TuningProgress progress{stage, done, of};

@@ -18,7 +18,7 @@ const std::string shape = " --shape 1,2,1,4,4,8";
 } // namespace
 
 TEST_CASE("words that are unknown") {
-  CHECK(refusal("rum causal") == "tilewright: 'rum' is no command; did you mean 'run'?; the commands are doctor, list, compile, run, mask, explain, cache, opt\n");
+  CHECK(refusal("rum causal") == "tilewright: 'rum' is no command; did you mean 'run'?; the commands are doctor, list, compile, run, mask, explain, tune, bench, cache, opt\n");
   CHECK(refusal("run casual" + shape) ==
         "tilewright run: variant 'casual': 'casual' is unknown; did you mean 'causal'?; `tilewright list` shows the 41 that are known, which combine by +\n");
   CHECK(refusal("run causal+zebra" + shape) == "tilewright run: variant 'causal+zebra': 'zebra' is unknown; `tilewright list` shows the 41 that are known, which combine by +\n");

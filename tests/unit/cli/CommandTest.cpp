@@ -10,7 +10,7 @@ using nlohmann::json;
 TEST_CASE("help and version") {
   CHECK(ran("--version").out == "tilewright 0.1.0\n");
   CHECK(ran("--help").status == 0);
-  for (const char *command : {"doctor", "list", "compile", "run", "explain", "cache"}) {
+  for (const char *command : {"doctor", "list", "compile", "run", "explain", "tune", "bench", "cache"}) {
     CAPTURE(command);
     Ran r = ran(std::string(command) + " --help");
     CHECK(r.status == 0);

@@ -1,5 +1,6 @@
 // Records: what is added is there, whoever else adds, and whoever is killed meanwhile.
 #include "Scratch.h"
+#include "tilewright/dsl/Gallery.h"
 #include "tilewright/tune/Choose.h"
 #include "tilewright/tune/RecordText.h"
 #include <catch2/catch.hpp>
@@ -204,15 +205,24 @@ TEST_CASE("records lie beside the kernels, and in memory where these do") {
 }
 
 TEST_CASE("shipped tables are read, and say which line is wrong") {
-  const ShippedSchedule shipped{"h200", shippedDigest("program"), "free=64 q=4096", scheduleOf(64), 1.5e-4, 1.7e-4, "causal bf16"};
-  const auto read = parseShipped("# a comment\n\n" + print(shipped) + print(shipped));
+  const ShippedSchedule shipped{"h200", "causal", "bf16", "free=64 q=4096", scheduleOf(64), 1.5e-4, 1.7e-4};
+  const auto read = parseShipped("# a comment\n\n" + tuning::print(shipped) + tuning::print(shipped));
   REQUIRE(read.size() == 2);
-  CHECK(print(read[1]) == print(shipped));
+  CHECK(tuning::print(read[1]) == tuning::print(shipped));
   CHECK(read[1].schedule == shipped.schedule);
-  CHECK_THROWS_WITH(parseShipped("#\nh200 | 12\n"), "line 2 of a table of schedules: 2 columns, expected 7: target | digest | class | schedule | "
-                                                    "seconds | seconds of the default schedule | program");
-  CHECK_THROWS_WITH(parseShipped("a | b | c | block=q | soon | 1 | p\n"), "line 1 of a table of schedules: 'soon' is no time in seconds");
-  CHECK_THROWS_WITH(parseShipped("a | b | c | colour=q | 1 | 1 | p\n"), Catch::StartsWith("line 1 of a table of schedules: "));
-  for (const ShippedSchedule &line : shippedSchedules())
+  CHECK_THROWS_WITH(parseShipped("#\nh200 | 12\n"),
+                    "line 2 of a table of schedules: 2 columns, expected 7: target | variant | type | class | schedule | seconds | seconds of the default schedule");
+  CHECK_THROWS_WITH(parseShipped("a | b | c | d | block=q | soon | 1\n"), "line 1 of a table of schedules: 'soon' is no time in seconds");
+  CHECK_THROWS_WITH(parseShipped("a | b | c | d | colour=q | 1 | 1\n"), Catch::StartsWith("line 1 of a table of schedules: "));
+}
+
+TEST_CASE("what is shipped is faster than the default schedules, and found by the program's text") {
+  for (const ShippedSchedule &line : shippedSchedules()) {
+    INFO(tuning::print(line));
     CHECK(line.seconds < line.unchangedSeconds);
+    const Program program = makeVariant(line.variant, {.type = typeNamed(line.dtype).value()});
+    CHECK(findShipped(line.target, tw::print(program), line.shapeClass) == &line);
+    CHECK_FALSE(findShipped("a100", tw::print(program), line.shapeClass));
+    CHECK_FALSE(findShipped(line.target, tw::print(program) + " ", line.shapeClass));
+  }
 }

@@ -131,11 +131,11 @@ TEST_CASE("progress goes from stage to stage and names the best so far") {
   FakeMachine machine{{1, 0.5}};
   std::vector<TuningProgress> said;
   (void)tune(candidates(2), benchOf(machine), {.mostRounds = 8, .onProgress = [&](const TuningProgress &progress) { said.push_back(progress); }});
-  std::vector<Stage> stages;
+  std::vector<TuningStage> stages;
   for (const TuningProgress &progress : said)
     if (stages.empty() || stages.back() != progress.stage)
       stages.push_back(progress.stage);
-  CHECK(stages == std::vector{Stage::compiling, Stage::checking, Stage::timing, Stage::done});
+  CHECK(stages == std::vector{TuningStage::compiling, TuningStage::checking, TuningStage::timing, TuningStage::done});
   CHECK(said.front().bestSeconds == 0);
   CHECK(said.back().bestSeconds == Approx(0.5).epsilon(0.2));
   CHECK(said.back().bestRatio == Approx(0.5).epsilon(0.05));

@@ -6,4 +6,5 @@
 #include "tilewright/kernel/GradientKernels.h"
 #include "tilewright/kernel/Kernel.h"
 #include "tilewright/kernel/Machine.h"
+#include "tilewright/kernel/Tune.h"
 #endif

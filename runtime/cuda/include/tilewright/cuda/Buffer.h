@@ -21,6 +21,8 @@ public:
   /// Copies all bytes, and waits.
   void write(const void *from);
   void read(void *to) const;
+  /// Some of them, from `offset` on.
+  void read(void *to, std::size_t offset, std::size_t count) const;
 
 private:
   int ordinal = 0;

@@ -51,6 +51,9 @@ typedef struct tilewright_arguments {
      lse=off         do not store lse
      cache=off       neither read nor write the cache file
      schedule=TEXT   in place of the default one: schedule=block=q q=64 k=64 d=128 e=128
+     shapes=Q=4x32x4096x128 K=4x8x4096x128 V=4x8x4096x128   those it will be launched with most: what a schedule is chosen for; it serves all others too
+     tune=cached     with shapes: take the schedule that tunings found, else the default one; model: else what the cost model says; measure: time some now
+                     (on a GPU of the target, for up to 30 s, and keep the result); never: the default one; cached if left out
      shared-limit=48KiB   the most shared memory that a block of a GPU may take, in bytes, KiB or MiB; what the target has if left out
    On success *kernel is to be released by tilewright_release. */
 tilewright_status tilewright_build(const char *variant, const char *type, int64_t head_dim, int64_t head_dim_v, const char *target, const char *options, tilewright_kernel **kernel);

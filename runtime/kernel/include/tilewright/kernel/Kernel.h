@@ -54,12 +54,24 @@ public:
   using std::invalid_argument::invalid_argument;
 };
 
+/// How build() chooses a schedule where none is given, and shapes are.
+enum class Tune {
+  never,     // the default one for the target, by rules
+  cached,    // the one that tunings found to be the fastest: here, or before on such a GPU, as shipped tables have it; else the default one
+  model,     // the same, else the one that the cost model predicts to be the fastest; of the CPU there is none, and the default one is taken
+  measure    // the one that tunings here found; else some are compiled and timed now, on the target's GPU, and the result is kept: see tune()
+};
+
 struct BuildOptions {
   std::string target = "host";
   /// Lengths of inner axes (those that lie whole inside a tile, such as a head dim), by name. A kernel is made for them;
   /// all other lengths are given at launch.
   std::map<std::string, std::int64_t> extents;
-  std::optional<Schedule> schedule;        // none: the default one for the target
+  std::optional<Schedule> schedule;        // none: the one that `tune` says
+  Tune tune = Tune::cached;
+  /// The shapes of tensors, by name, with which it will be launched most: what a schedule is chosen for. The kernel serves all others too.
+  /// None: the default schedule. Those of stored tensors may be left out.
+  std::map<std::string, std::vector<std::int64_t>> shapes;
   /// The most shared memory, in bytes, that a block of a GPU may take: the default schedule fits itself into it, a given one is held to it.
   /// None: what the target has. More than that changes nothing.
   std::optional<std::int64_t> sharedLimit;

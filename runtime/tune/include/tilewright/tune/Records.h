@@ -46,20 +46,18 @@ private:
 /// How many runs this process has added: what was found before the last one may be out of date.
 [[nodiscard]] std::uint64_t runsAdded();
 
-/// A line of a shipped table: `target | digest of the program | class | schedule | seconds | seconds of the default schedule | program`.
+/// A line of a shipped table: `target | variant | type | class | schedule | seconds | seconds of the default schedule`.
 struct ShippedSchedule {
-  std::string target, digest, shapeClass;
+  std::string target, variant, dtype, shapeClass;   // a variant of the gallery, with all that it can store
   Schedule schedule;
   double seconds = 0, unchangedSeconds = 0;
-  std::string program;   // in words: `causal bf16`
 };
-/// The first 16 hexadecimal digits of the digest of a program's text.
-[[nodiscard]] std::string shippedDigest(std::string_view program);
 [[nodiscard]] std::string print(const ShippedSchedule &shipped);
 /// Throws std::invalid_argument naming the line that is wrong. Empty lines, and those that begin with #, say nothing.
 [[nodiscard]] std::vector<ShippedSchedule> parseShipped(std::string_view text);
-/// What came with this program.
+/// What came with this library.
 [[nodiscard]] const std::vector<ShippedSchedule> &shippedSchedules();
+/// By the program's text.
 [[nodiscard]] const ShippedSchedule *findShipped(std::string_view target, std::string_view program, std::string_view shapeClass);
 
 } // namespace tw::tuning

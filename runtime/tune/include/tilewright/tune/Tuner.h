@@ -1,5 +1,6 @@
 // Candidates raced against each other. Whoever tunes says how one is compiled, checked and launched.
 #pragma once
+#include "tilewright/tune/Progress.h"
 #include "tilewright/tune/Record.h"
 #include <cstddef>
 #include <cstdint>
@@ -24,20 +25,6 @@ struct Bench {
   std::function<std::string(std::size_t candidate)> check;
   /// Seconds of one launch.
   std::function<double(std::size_t candidate)> measure;
-};
-
-enum class Stage { compiling, checking, timing, done };
-
-/// How far a tuning is.
-struct TuningProgress {
-  Stage stage = Stage::compiling;
-  std::size_t done = 0, of = 0;   // candidates compiled or checked; rounds
-  std::size_t refused = 0;
-  double seconds = 0;       // since it began
-  double secondsLeft = 0;   // estimated; of the budget at most
-  const Schedule *best = nullptr;
-  double bestSeconds = 0;   // of one launch; 0: nothing is timed yet
-  double bestRatio = 1;     // to the default schedule
 };
 
 struct TunerOptions {

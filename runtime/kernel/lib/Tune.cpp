@@ -1,0 +1,255 @@
+// tune(): candidates by the cost model, built as any kernel is, launched where they are meant to run.
+#include "tilewright/kernel/Tune.h"
+#include "AssembleDevice.h"
+#include "BuildKey.h"
+#include "ChooseSchedule.h"
+#include "State.h"
+#include "TuneCheck.h"
+#include "TuneProblem.h"
+#include "tilewright/artifact/RuntimeError.h"
+#include "tilewright/cuda/Driver.h"
+#include "tilewright/cuda/Gpu.h"
+#include "tilewright/cuda/Stopwatch.h"
+#include "tilewright/kernel/Machine.h"
+#include "tilewright/schedule/CostModel.h"
+#include "tilewright/tune/Tuner.h"
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <mutex>
+#include <new>
+
+namespace tw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Where candidates are launched and timed.
+class Machine {
+public:
+  virtual ~Machine() = default;
+  virtual void launchAndWait(const Kernel &kernel, const TuneProblem &problem) = 0;
+  [[nodiscard]] virtual double seconds(const Kernel &kernel, const TuneProblem &problem) = 0;
+};
+
+/// One launch by the host's clock. Its caches hold what the launch before left there, which was another candidate's on the same tensors.
+class Host : public Machine {
+public:
+  void launchAndWait(const Kernel &kernel, const TuneProblem &problem) override {
+    const std::size_t bytes = kernel.workspaceBytes(problem.arguments());
+    if (workspaceBytes < bytes) {
+      workspace.reset(static_cast<std::byte *>(::operator new(bytes, std::align_val_t(64))));
+      workspaceBytes = bytes;
+    }
+    kernel.launch(hostStream, problem.arguments(), {workspace.get(), workspaceBytes});
+  }
+  double seconds(const Kernel &kernel, const TuneProblem &problem) override {
+    const Clock::time_point start = Clock::now();
+    launchAndWait(kernel, problem);
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+private:
+  struct Release {
+    void operator()(std::byte *memory) const { ::operator delete(memory, std::align_val_t(64)); }
+  };
+  std::unique_ptr<std::byte, Release> workspace;
+  std::size_t workspaceBytes = 0;
+};
+
+/// One launch by the GPU's clock, after its level-2 cache was emptied.
+class Device : public Machine {
+public:
+  explicit Device(int ordinal) : ordinal(ordinal), flush(ordinal), watch(ordinal, nullptr) {}
+  void launchAndWait(const Kernel &kernel, const TuneProblem &problem) override {
+    queue(kernel, problem);
+    cuda::synchronise(ordinal, nullptr);
+  }
+  double seconds(const Kernel &kernel, const TuneProblem &problem) override {
+    flush.run(nullptr);
+    watch.start();
+    queue(kernel, problem);
+    watch.stop();
+    return watch.seconds();
+  }
+
+private:
+  void queue(const Kernel &kernel, const TuneProblem &problem) {
+    const std::size_t bytes = kernel.workspaceBytes(problem.arguments());
+    if (workspace.bytes() < bytes) {
+      workspace = cuda::Buffer(ordinal, bytes);
+      workspace.write(std::vector<std::byte>(bytes).data());
+    }
+    kernel.launch({}, problem.arguments(), {workspace.data(), workspace.bytes(), true});
+  }
+
+  int ordinal;
+  cuda::CacheFlush flush;
+  cuda::Stopwatch watch;
+  cuda::Buffer workspace;
+};
+
+/// GPU `ordinal` must be what the target describes: elsewhere times say nothing.
+void checkGpu(const Target &target, int ordinal) {
+  if (!cuda::driverAbsence().empty())
+    throw RuntimeError(
+        fmt::format("schedules for {} are measured on such a GPU, and {}; Tune::model chooses without one", target.name, cuda::driverAbsence()));
+  (void)gpuTarget(ordinal);
+  const cuda::Gpu &gpu = cuda::gpus().at(std::size_t(ordinal));
+  const double memory = double(gpu.memoryBytes) / double(target.dramBytes);
+  if (!cuda::runs(gpu, target.arch) || gpu.sms != target.sms || memory < 0.85 || memory > 1.15)
+    throw RuntimeError(fmt::format("schedules for {} are measured on such a GPU, and GPU {} is an {} with {} multiprocessors and {:.0f} GB; tune for "
+                                   "target {}, or let Tune::model choose without a GPU",
+                                   target.name, ordinal, gpu.name, gpu.sms, double(gpu.memoryBytes) * 1e-9, gpuTarget(ordinal)));
+}
+
+struct Tuned {
+  TuningRecord heading;
+  cache::Digest key;
+  TuningRun run;
+};
+
+/// The schedule without the order in which its work is done.
+std::string tileOf(Schedule schedule) {
+  schedule.overlap = schedule.turns = schedule.drawn = false;
+  schedule.blockBuffers = 1;
+  return print(schedule);
+}
+
+/// The candidates: the default schedule, those that were asked for, then by the model's order.
+std::vector<tuning::Candidate> candidatesFor(const ScheduleWanted &wanted, const Schedule &unchanged, const TuneOptions &how) {
+  const LaunchShape shape = launchShapeOf(wanted);
+  auto predicted = [&](const Schedule &schedule) {
+    try {
+      return wanted.target.isHost() ? 0.0 : estimate(wanted.program, schedule, wanted.target, shape).seconds;
+    } catch (const std::invalid_argument &) { // of a schedule that was asked for, a width may be missing
+      return 0.0;
+    }
+  };
+  std::vector<tuning::Candidate> all{{unchanged, predicted(unchanged)}};
+  auto add = [&](const Schedule &schedule, double seconds) {
+    if (std::none_of(all.begin(), all.end(), [&](const tuning::Candidate &known) { return known.schedule == schedule; }))
+      all.push_back({schedule, seconds});
+  };
+  for (const Schedule &schedule : how.also)
+    add(schedule, predicted(schedule));
+  const std::size_t most = std::max<std::size_t>(how.candidates, 1);
+  if (wanted.target.isHost()) { // of which there is no model
+    for (const Schedule &schedule : searchSpace(wanted.program, wanted.target, wanted.inner))
+      if (all.size() < most)
+        add(schedule, 0);
+    return all;
+  }
+  if (all.size() >= most)
+    return all;
+  // The model tells tiles apart better than orders of work within one tile: of each tile the first two come first.
+  std::map<std::string, int> ofTile;
+  std::vector<RankedSchedule> rest;
+  for (const RankedSchedule &ranked : rank(wanted.program, wanted.target, shape)) {
+    if (all.size() == most)
+      break;
+    if (++ofTile[tileOf(ranked.schedule)] <= 2)
+      add(ranked.schedule, ranked.estimate.seconds);
+    else if (rest.size() < most)
+      rest.push_back(ranked);
+  }
+  for (const RankedSchedule &ranked : rest)
+    if (all.size() < most)
+      add(ranked.schedule, ranked.estimate.seconds);
+  return all;
+}
+
+/// The processor that it runs on: a GPU's name, or that of the CPU's target.
+std::string processorName(const Target &target, int ordinal) { return target.isHost() ? target.title : cuda::gpus().at(std::size_t(ordinal)).name; }
+
+Tuned measure(const Program &program, const BuildOptions &given, const TuneOptions &how) {
+  BuildOptions options = given;
+  options.schedule.reset();
+  options.tune = Tune::never;
+  const Request request = complete(program, options);
+  const Target target = targetOf(request);
+  const std::string programText = print(program);
+  const ScheduleWanted wanted{program, programText, target, request.sharedLimit, request.inner, request.assembler, options};
+  const tuning::RecordKey recordKey = recordKeyOf(wanted);
+  const std::optional<int> ordinal = target.isHost() ? std::nullopt : std::optional(how.gpu);
+  if (ordinal)
+    checkGpu(target, how.gpu);
+
+  const std::vector<tuning::Candidate> candidates = candidatesFor(wanted, request.schedule, how);
+  std::vector<std::optional<Kernel>> kernels(candidates.size());
+  std::unique_ptr<Machine> machine;
+  if (ordinal)
+    machine = std::make_unique<Device>(*ordinal);
+  else
+    machine = std::make_unique<Host>();
+  const TuningInputs whole{allShapes(program, options.shapes, request.inner), how.values};
+  TuneProblem timed(program, whole, ordinal);
+  TuneCheck check(program, timed, [&](const Kernel &kernel, const TuneProblem &problem) { machine->launchAndWait(kernel, problem); });
+
+  tuning::Bench bench;
+  bench.compile = [&](std::size_t i) {
+    BuildOptions one = options;
+    if (i > 0)
+      one.schedule = candidates[i].schedule;
+    kernels[i].emplace(build(program, one));
+    return kernels[i]->schedule();
+  };
+  bench.check = [&](std::size_t i) {
+    if (i == 0)
+      check.useSmall(how.check ? std::vector{TuningInputs{allShapes(program, how.check->shapes, request.inner), how.check->values}}
+                               : smallProblems(stateOf(*kernels[0]).artifact, whole),
+                     ordinal);
+    return check.check(*kernels[i]);
+  };
+  bench.measure = [&](std::size_t i) { return machine->seconds(*kernels[i], timed); };
+
+  tuning::TunerOptions tuner;
+  tuner.budgetSeconds = how.budgetSeconds;
+  tuner.onProgress = how.onProgress;
+  tuner.stop = how.stop;
+  Tuned tuned{{program.name, target.name, recordKey.shapeClass, {}}, tuning::digestOf(recordKey), {}};
+  tuned.run = {processorName(target, how.gpu), target.isHost() ? "" : cuda::driverVersion(), request.assembler, TILEWRIGHT_VERSION,
+               shapesText(whole.shapes),       tuning::tune(candidates, bench, tuner)};
+  return tuned;
+}
+
+} // namespace
+
+TuningRecord tune(const Program &program, const BuildOptions &options, const TuneOptions &how) {
+  if (options.shapes.empty())
+    throw std::invalid_argument("nothing says for which shapes to tune; give those of the tensors in BuildOptions::shapes");
+  Tuned tuned = measure(program, options, how);
+  TuningRecord record = tuned.heading;
+  record.runs.push_back(tuned.run);
+  // Where the default schedule was not timed, a launch before it may have failed, and nothing is known of the others either.
+  const bool isKnown = !tuned.run.tried.empty() && !tuned.run.tried.front().seconds.empty();
+  if (!options.useCache || !isKnown)
+    return record;
+  const auto records = tuning::sharedRecords();
+  records->add(tuned.key, tuned.heading, tuned.run);
+  return records->find(tuned.key).value_or(record);
+}
+
+std::optional<TuningRecord> findRecord(const Program &program, const BuildOptions &given) {
+  if (given.shapes.empty() || !given.useCache)
+    return std::nullopt;
+  BuildOptions options = given;
+  options.schedule.reset();
+  options.tune = Tune::never;
+  const Request request = complete(program, options);
+  const Target target = targetOf(request);
+  const std::string programText = print(program);
+  return tuning::sharedRecords()->find(
+      tuning::digestOf(recordKeyOf({program, programText, target, request.sharedLimit, request.inner, request.assembler, options})));
+}
+
+ScheduleChoice chosenSchedule(const Program &program, const BuildOptions &options) {
+  BuildOptions asked = options;
+  if (asked.tune == Tune::measure)
+    asked.tune = Tune::cached;
+  const Request request = complete(program, asked);
+  return {request.schedule, request.origin};
+}
+
+} // namespace tw

@@ -1,0 +1,183 @@
+// `tune` and `bench`, on this machine's CPU and for GPUs that are not here.
+#include "Plot.h"
+#include "Ran.h"
+#include "TuneOptions.h"
+#include "TuneProgress.h"
+#include "tilewright/cuda/Nvrtc.h"
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <spawn.h>
+#include <thread>
+
+extern char **environ;
+
+using namespace tw::tests;
+using namespace tw::cli;
+using nlohmann::json;
+
+namespace {
+
+const std::string noDriver = "TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=/no/driver.so";
+
+std::string refusal(const std::string &arguments, const std::string &environment = noDriver) {
+  const Ran r = ran(arguments, environment);
+  CHECK(r.status == 2);
+  CHECK(r.out == "");
+  return r.err;
+}
+
+} // namespace
+
+TEST_CASE("what tune finds on the CPU is kept for run and bench") {
+  const Folder folder;
+  const std::string environment = "TILEWRIGHT_CUDA_DRIVER=/no/driver.so TILEWRIGHT_CACHE='" + (folder / "cache") + "'";
+  const Ran r = ran("tune causal --shapes 1,2,1,200,300,32 1,2,1,100,100,32 --dtype f32 --candidates 3 --json --report '" + (folder / "r.html") + "' --table '" + (folder / "table") + "'", environment);
+  INFO(r.err);
+  REQUIRE(r.status == 0);
+  const json results = json::parse(r.out);
+  REQUIRE(results.size() == 2);
+  CHECK(results[0]["measured"] == true);
+  CHECK(results[0]["target"] == "host");
+  CHECK(results[0]["processor"] == "the CPU");
+  CHECK(results[0]["schedules"].size() == 3);
+  CHECK(results[0]["schedules"][0]["rounds"] >= 5);
+  CHECK(results[0]["class"] != results[1]["class"]);
+  // Not a terminal: one line a stage.
+  CHECK_THAT(r.err, Catch::Contains("B 1, H 2, Hkv 1, Sq 200, Skv 300, D 32, Dv 32, the CPU: compiling 0 of 3 [") && Catch::Contains("the CPU: round     1 of ") && Catch::Contains("the CPU: done in ") &&
+                        !Catch::Contains("\r"));
+  const std::string page = folder.read("r.html");
+  CHECK_THAT(page, Catch::StartsWith("<!DOCTYPE html>") && Catch::Contains("Candidates: measured") && Catch::Contains("Time over length") && Catch::EndsWith("</html>\n"));
+  CHECK_THAT(page, !Catch::Contains("<script") && !Catch::Contains("http"));
+  const std::string table = folder.read("table");
+  CHECK(std::count(table.begin(), table.end(), '\n') == (results[0]["chosen"] != results[0]["default"]) + (results[1]["chosen"] != results[1]["default"]));
+
+  const json run = json::parse(ran("run causal --shape 1,2,1,200,300,32 --dtype f32 --repeat 1 --json", environment).out);
+  CHECK(run["schedule"] == results[0]["chosen"]);
+  CHECK(json::parse(ran("run causal --shape 1,2,1,200,300,32 --dtype f32 --repeat 1 --json --tune never", environment).out)["schedule"] == results[0]["default"]);
+
+  const Ran bench = ran("bench causal --shape 1,2,1,200,300,32 --dtype f32 --json", environment);
+  INFO(bench.err);
+  REQUIRE(bench.status == 0);
+  const json timings = json::parse(bench.out);
+  CHECK(timings["timings"]["default"]["ratio"] == 1);
+  CHECK(timings["timings"].contains("chosen") == (results[0]["chosen"] != results[0]["default"]));
+  CHECK(timings["origin"] == (results[0]["chosen"] != results[0]["default"] ? "tuned here" : "the default one"));
+  CHECK_THAT(ran("bench causal --shape 1,2,1,64,64,32 --dtype f32", environment).out, Catch::Contains("\n          nothing faster is known for these lengths; `tilewright tune` looks for it\n"));
+  CHECK_THAT(ran("tune causal --shapes 1,2,1,200,300,32 --dtype f32 --candidates 2", environment).out, Catch::StartsWith("causal f32 for host: B 1, H 2, Hkv 1, Sq 200, Skv 300, D 32, Dv 32\nclass     ") && Catch::Contains(" on the CPU; with ") && Catch::Contains("\nkept      "));
+}
+
+TEST_CASE("for a GPU that is not here the cost model answers alone") {
+  const Folder folder;
+  Ran r = ran("tune causal --target a100 --shapes 4,32,8,4096,4096,128 --candidates 4 --report '" + (folder / "r.html") + "'", noDriver);
+  INFO(r.err);
+  CHECK(r.status == 0);
+  CHECK_THAT(r.out, Catch::StartsWith("causal bf16 for a100: B 4, H 32, Hkv 8, Sq 4096, Skv 4096, D 128, Dv 128\nmodel     nothing was measured: there is no NVIDIA driver here: ") && Catch::Contains("\nchosen    block=q ") &&
+                        Catch::EndsWith("; tune=model builds it\n"));
+  CHECK_THAT(folder.read("r.html"), Catch::Contains("Roofline") && Catch::Contains("Chosen tile over shared memory"));
+  const json result = json::parse(ran("tune causal --target h200 --offline --shapes 1,16,16,1024,1024,64 --candidates 3 --json", noDriver).out).at(0);
+  CHECK(result["measured"] == false);
+  CHECK(result["why_not_measured"] == "--offline asks for the model alone");
+  CHECK(result["schedules"].size() == 3);
+  CHECK(result["schedules"][0]["predicted_seconds"] <= result["schedules"][2]["predicted_seconds"]);
+  r = ran("tune causal --target a100 --shapes 1,2,2,64,64,64 --candidates 2", "TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=" TILEWRIGHT_FAKE_DRIVER);
+  CHECK_THAT(r.out, Catch::Contains("nothing was measured: no GPU of this machine is an NVIDIA A100 SXM 40 GB; GPU 0 is an Fake H200\n"));
+}
+
+TEST_CASE("GPUs of one kind tune side by side, and what computes nothing is refused") {
+  if (!tw::cuda::nvrtcAbsence().empty()) {
+    WARN("skipped: " << tw::cuda::nvrtcAbsence());
+    return;
+  }
+  const Ran r = ran("tune plain --target h200 --gpus all --shapes 1,2,2,300,300,64 1,2,2,100,100,64 --candidates 2 --json", "TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=" TILEWRIGHT_FAKE_DRIVER);
+  INFO(r.err);
+  CHECK(r.status == 1);
+  const json results = json::parse(r.out);
+  REQUIRE(results.size() == 2);
+  CHECK(std::set<std::string>{results[0]["processor"], results[1]["processor"]} == std::set<std::string>{"GPU 0, Fake H200", "GPU 1, Fake H200"});
+  for (const json &result : results) {
+    CHECK(result["chosen"] == nullptr);
+    for (const json &schedule : result["schedules"])
+      CHECK_THAT(schedule["refused"].get<std::string>(), Catch::StartsWith("element 0 of 'O' is nan, expected "));
+  }
+}
+
+TEST_CASE("Ctrl-C keeps what is found") {
+  const Folder folder;
+  const std::string cache = "TILEWRIGHT_CACHE=" + (folder / "cache"), out = folder / "out";
+  std::vector<std::string> words{"tilewright", "tune", "plain", "--target", "host", "--dtype", "f32", "--shapes", "1,8,8,2048,2048,64", "--budget", "10m"};
+  std::vector<char *> arguments, variables;
+  for (std::string &word : words)
+    arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::string cacheVariable = cache;
+  for (char **variable = environ; *variable; ++variable)
+    variables.push_back(*variable);
+  variables.insert(variables.begin(), cacheVariable.data());
+  variables.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT, 0666);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, (folder / "err").c_str(), O_WRONLY | O_CREAT, 0666);
+  pid_t process = 0;
+  REQUIRE(::posix_spawn(&process, TILEWRIGHT_PROGRAM, &actions, nullptr, arguments.data(), variables.data()) == 0);
+  ::posix_spawn_file_actions_destroy(&actions);
+  for (int i = 0; i < 600 && folder.read("err").find("round ") == std::string::npos; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ::kill(process, SIGINT);
+  int status = -1;
+  REQUIRE(::waitpid(process, &status, 0) == process);
+  INFO(folder.read("err") << folder.read("out"));
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK_THAT(folder.read("out"), Catch::Contains("; interrupted\n") && Catch::Contains("\nkept      "));
+}
+
+TEST_CASE("tune and bench say what is wrong") {
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --budget soon") == "tilewright tune: --budget soon: expected a time, such as 30s, 500ms or 2m\n");
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --candidates 1") == "tilewright tune: --candidates 1: expected a whole number from 2, as the default schedule is one of them\n");
+  CHECK(refusal("tune causal --shapes 1,2,1,0,64,64") == "tilewright tune: --shapes 1,2,1,0,64,64: a launch without work takes no time; lengths are 1 or more here\n");
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --target host --gpus 0") == "tilewright tune: --gpus goes with the target of a GPU, not with host; leave it out\n");
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --target host --offline") == "tilewright tune: --offline goes with the target of a GPU, not with host; leave it out\n");
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --target h200 --gpus 0,2", "TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=" TILEWRIGHT_FAKE_DRIVER) ==
+        "tilewright tune: --gpus 0,2: GPU 2 is not there, or is no NVIDIA H200 SXM; `tilewright doctor` shows what there is\n");
+  CHECK_THAT(refusal("bench causal --shape 1,2,1,64,64,64 --target a100"), Catch::StartsWith("tilewright bench: nothing can be timed for a100: there is no NVIDIA driver here: ") && Catch::EndsWith("; `tilewright tune` asks the cost model\n"));
+  CHECK(refusal("run causal --shape 1,2,1,4,4,8 --tune often") == "tilewright run: --tune often: unknown; expected one of never, cached, model, measure\n");
+  CHECK(parseSeconds("--budget", "500ms") == 0.5);
+  CHECK(parseSeconds("--budget", " 2m ") == 120);
+  CHECK(parseSeconds("--budget", "30") == 30);
+}
+
+TEST_CASE("a line of progress says what is done, what is left, and the best so far") {
+  tw::TuningProgress progress{tw::TuningStage::compiling, 5, 12, 1, 3, 68.2};
+  CHECK(lineOf(progress) == "compiling 5 of 12 [########............] 1:09 left, 1 refused");
+  progress = {tw::TuningStage::timing, 3, 60, 0, 3, 2, nullptr, 412.34e-6, 0.943};
+  CHECK(lineOf(progress) == "round     3 of 60 [#...................] 0:02 left, best 412.3 us (0.943 of the default)");
+  progress.stage = tw::TuningStage::done;
+  CHECK(lineOf(progress) == "done in 3.0 s, best 412.3 us (0.943 of the default)");
+  CHECK(timeText(1.2041e-3) == "1.204 ms");
+  CHECK(timeText(2.314) == "2.31 s");
+}
+
+TEST_CASE("a plot has its points where they belong, and no markup from names") {
+  Plot plot{"a < b", "", {"x & y", true, {}, {}}, {"y", false, {}, {}}, {{"all", "a", {{1, 0, "one"}, {100, 10, "<two>"}, {-1, 5, "not on this axis"}}}}};
+  const std::string svg = svgOf(plot);
+  CHECK_THAT(svg, Catch::Contains("<figcaption>a &lt; b</figcaption>") && Catch::Contains("x &amp; y") && Catch::Contains("<title>&lt;two&gt;</title>") && !Catch::Contains("not on this axis") && !Catch::Contains("nan"));
+  // Larger numbers are further right and higher up.
+  const auto place = [&](const char *attribute, std::size_t which) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i <= which; ++i)
+      at = svg.find(attribute, at) + 1;
+    return std::stod(svg.substr(at + std::strlen(attribute) - 1));
+  };
+  CHECK(place("cx='", 0) < place("cx='", 1));
+  CHECK(place("cy='", 0) > place("cy='", 1));
+  CHECK_THAT(svg, Catch::Contains(">10</text>"));
+  // A single point, and none.
+  plot.series[0].points.resize(1);
+  CHECK_THAT(svgOf(plot), !Catch::Contains("nan") && !Catch::Contains("inf"));
+  plot.series[0].points.clear();
+  CHECK_THAT(svgOf(plot), !Catch::Contains("nan") && !Catch::Contains("inf"));
+}
