@@ -87,7 +87,7 @@ private:
       }
   }
 
-  /// Who issues dots when, and in which order items come: nothing of it takes memory.
+  /// Who issues dots when, and in which order items come: of that only overlap takes registers.
   void addOrders(Schedule schedule, bool mayOverlap) {
     for (bool overlap : {true, false})
       for (bool turns : {false, true})
@@ -100,7 +100,8 @@ private:
           schedule.overlap = overlap;
           schedule.turns = turns;
           schedule.drawn = drawn;
-          found.push_back(schedule);
+          if (!overlap || fits(schedule))   // a step's products beside the next one's
+            found.push_back(schedule);
         }
   }
 
@@ -111,6 +112,7 @@ private:
           if (!hasRing && stages > 2)   // nothing to buffer
             continue;
           Schedule schedule = with(warpgroups, rowsOfWarpgroup * warpgroups, fold, stages);
+          schedule.overlap = overlaps;
           // One block has the multiprocessor to itself, so that a second block buffer costs nothing where it fits.
           for (int buffers : {2, 1}) {
             schedule.blockBuffers = buffers;

@@ -3,6 +3,7 @@
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/dsl/Gradient.h"
 #include "tilewright/dsl/Roles.h"
+#include "tilewright/schedule/CostModel.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/schedule/SharedLimit.h"
 #include <algorithm>
@@ -104,7 +105,8 @@ TEST_CASE("the search space holds the default schedule, each schedule once, and 
       INFO(target.name << " D=" << d);
       const Program program = makeVariant("causal");
       const auto space = searchSpace(program, target, {{"d", d}, {"e", d}});
-      CHECK(std::count(space.begin(), space.end(), defaultSchedule(program, target, {{"d", d}, {"e", d}})) == 1);
+      const Schedule usual = defaultSchedule(program, target, {{"d", d}, {"e", d}});
+      CHECK(std::count(space.begin(), space.end(), usual) == 1);
       std::set<std::string> texts;
       for (const Schedule &schedule : space) {
         REQUIRE(texts.insert(print(schedule)).second);
@@ -112,6 +114,8 @@ TEST_CASE("the search space holds the default schedule, each schedule once, and 
           continue;
         REQUIRE(footprint(program, schedule, target).sharedBytes <= target.sharedBytesOfBlock(schedule.blocksPerSM));
         REQUIRE(128 * schedule.warpgroups * schedule.blocksPerSM <= target.threadsPerSM);
+        const Estimate estimated = estimate(program, schedule, target, {{{"Q", {1, 1, 64, d}}, {"K", {1, 1, 64, d}}, {"V", {1, 1, 64, d}}}});
+        REQUIRE((schedule == usual || estimated.spilledBytes == 0));   // as it is, overlapping or not
         REQUIRE((schedule.producer || (!schedule.overlap && schedule.stages > 1)));
         REQUIRE((!target.isHopper() || (schedule.producer && schedule.blocksPerSM == 1)));
       }
