@@ -5,90 +5,19 @@
 #include "ChooseSchedule.h"
 #include "State.h"
 #include "TuneCheck.h"
+#include "TuneMachine.h"
 #include "TuneProblem.h"
 #include "tilewright/artifact/RuntimeError.h"
 #include "tilewright/cuda/Driver.h"
 #include "tilewright/cuda/Gpu.h"
-#include "tilewright/cuda/Stopwatch.h"
 #include "tilewright/kernel/Machine.h"
 #include "tilewright/schedule/CostModel.h"
 #include "tilewright/tune/Tuner.h"
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <mutex>
-#include <new>
 
 namespace tw {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Where candidates are launched and timed.
-class Machine {
-public:
-  virtual ~Machine() = default;
-  virtual void launchAndWait(const Kernel &kernel, const TuneProblem &problem) = 0;
-  [[nodiscard]] virtual double seconds(const Kernel &kernel, const TuneProblem &problem) = 0;
-};
-
-/// One launch by the host's clock. Its caches hold what the launch before left there, which was another candidate's on the same tensors.
-class Host : public Machine {
-public:
-  void launchAndWait(const Kernel &kernel, const TuneProblem &problem) override {
-    const std::size_t bytes = kernel.workspaceBytes(problem.arguments());
-    if (workspaceBytes < bytes) {
-      workspace.reset(static_cast<std::byte *>(::operator new(bytes, std::align_val_t(64))));
-      workspaceBytes = bytes;
-    }
-    kernel.launch(hostStream, problem.arguments(), {workspace.get(), workspaceBytes});
-  }
-  double seconds(const Kernel &kernel, const TuneProblem &problem) override {
-    const Clock::time_point start = Clock::now();
-    launchAndWait(kernel, problem);
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  }
-
-private:
-  struct Release {
-    void operator()(std::byte *memory) const { ::operator delete(memory, std::align_val_t(64)); }
-  };
-  std::unique_ptr<std::byte, Release> workspace;
-  std::size_t workspaceBytes = 0;
-};
-
-/// One launch by the GPU's clock, after its level-2 cache was emptied.
-class Device : public Machine {
-public:
-  explicit Device(int ordinal) : ordinal(ordinal), flush(ordinal), watch(ordinal, nullptr) {}
-  void launchAndWait(const Kernel &kernel, const TuneProblem &problem) override {
-    queue(kernel, problem);
-    cuda::synchronise(ordinal, nullptr);
-  }
-  double seconds(const Kernel &kernel, const TuneProblem &problem) override {
-    flush.run(nullptr);
-    watch.start();
-    queue(kernel, problem);
-    watch.stop();
-    return watch.seconds();
-  }
-
-private:
-  void queue(const Kernel &kernel, const TuneProblem &problem) {
-    const std::size_t bytes = kernel.workspaceBytes(problem.arguments());
-    if (workspace.bytes() < bytes) {
-      workspace = cuda::Buffer(ordinal, bytes);
-      workspace.write(std::vector<std::byte>(bytes).data());
-    }
-    kernel.launch({}, problem.arguments(), {workspace.data(), workspace.bytes(), true});
-  }
-
-  int ordinal;
-  cuda::CacheFlush flush;
-  cuda::Stopwatch watch;
-  cuda::Buffer workspace;
-};
 
 /// GPU `ordinal` must be what the target describes: elsewhere times say nothing.
 void checkGpu(const Target &target, int ordinal) {
@@ -117,7 +46,8 @@ std::string tileOf(Schedule schedule) {
   return print(schedule);
 }
 
-/// The candidates: the default schedule, those that were asked for, then by the model's order.
+/// The candidates, in the order in which they are tried: the default schedule, those that were asked for, the other orders of work within the default
+/// one's tile, then by the model's order. Some more than are wanted, as the assembler refuses some.
 std::vector<tuning::Candidate> candidatesFor(const ScheduleWanted &wanted, const Schedule &unchanged, const TuneOptions &how) {
   const LaunchShape shape = launchShapeOf(wanted);
   auto predicted = [&](const Schedule &schedule) {
@@ -134,27 +64,25 @@ std::vector<tuning::Candidate> candidatesFor(const ScheduleWanted &wanted, const
   };
   for (const Schedule &schedule : how.also)
     add(schedule, predicted(schedule));
-  const std::size_t most = std::max<std::size_t>(how.candidates, 1);
+  if (all.size() >= how.candidates)
+    return all;
+  const std::size_t most = how.candidates * 3;
   if (wanted.target.isHost()) { // of which there is no model
     for (const Schedule &schedule : searchSpace(wanted.program, wanted.target, wanted.inner))
       if (all.size() < most)
         add(schedule, 0);
     return all;
   }
-  if (all.size() >= most)
-    return all;
-  // The model tells tiles apart better than orders of work within one tile: of each tile the first two come first.
+  // The model tells tiles apart better than orders of work within one tile: of the default one's tile all orders come first, of others the first two.
+  const std::vector<RankedSchedule> ranking = rank(wanted.program, wanted.target, shape);
   std::map<std::string, int> ofTile;
-  std::vector<RankedSchedule> rest;
-  for (const RankedSchedule &ranked : rank(wanted.program, wanted.target, shape)) {
-    if (all.size() == most)
-      break;
-    if (++ofTile[tileOf(ranked.schedule)] <= 2)
+  for (const RankedSchedule &ranked : ranking)
+    if (tileOf(ranked.schedule) == tileOf(unchanged))
       add(ranked.schedule, ranked.estimate.seconds);
-    else if (rest.size() < most)
-      rest.push_back(ranked);
-  }
-  for (const RankedSchedule &ranked : rest)
+  for (const RankedSchedule &ranked : ranking)
+    if (all.size() < most && ++ofTile[tileOf(ranked.schedule)] <= 2)
+      add(ranked.schedule, ranked.estimate.seconds);
+  for (const RankedSchedule &ranked : ranking)
     if (all.size() < most)
       add(ranked.schedule, ranked.estimate.seconds);
   return all;
@@ -178,13 +106,9 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
 
   const std::vector<tuning::Candidate> candidates = candidatesFor(wanted, request.schedule, how);
   std::vector<std::optional<Kernel>> kernels(candidates.size());
-  std::unique_ptr<Machine> machine;
-  if (ordinal)
-    machine = std::make_unique<Device>(*ordinal);
-  else
-    machine = std::make_unique<Host>();
   const TuningInputs whole{allShapes(program, options.shapes, request.inner), how.values};
   TuneProblem timed(program, whole, ordinal);
+  const std::unique_ptr<TuneMachine> machine = ordinal ? gpuToTuneOn(*ordinal, program, whole, timed) : hostToTuneOn();
   TuneCheck check(program, timed, [&](const Kernel &kernel, const TuneProblem &problem) { machine->launchAndWait(kernel, problem); });
 
   tuning::Bench bench;
@@ -206,6 +130,7 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
 
   tuning::TunerOptions tuner;
   tuner.budgetSeconds = how.budgetSeconds;
+  tuner.mostCompiled = std::max(how.candidates, 1 + how.also.size());
   tuner.onProgress = how.onProgress;
   tuner.stop = how.stop;
   Tuned tuned{{program.name, target.name, recordKey.shapeClass, {}}, tuning::digestOf(recordKey), {}};

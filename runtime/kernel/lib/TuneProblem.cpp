@@ -152,7 +152,12 @@ TuneProblem::TuneProblem(const Program &program, TuningInputs inputs, std::optio
   given.scalars = inputs.values.scalars;
 }
 
-std::size_t TuneProblem::bytesOf(const std::string &tensor) const { return places.at(tensor).host.size(); }
+std::size_t TuneProblem::bytes() const {
+  std::size_t all = 0;
+  for (const auto &[name, place] : places)
+    all += place.host.size();
+  return all;
+}
 
 std::size_t TuneProblem::elements(const std::string &tensor) const { return count(given.tensors.at(tensor).shape); }
 

@@ -38,6 +38,8 @@ public:
   [[nodiscard]] Evaluation evaluation() const;
   /// Some elements of a stored tensor: all of them up to `most`, else runs of neighbours, evenly spread.
   [[nodiscard]] std::vector<double> sample(const std::string &tensor, std::size_t most) const;
+  /// Of all tensors.
+  [[nodiscard]] std::size_t bytes() const;
   /// How many the tensor has.
   [[nodiscard]] std::size_t elements(const std::string &tensor) const;
 
@@ -46,7 +48,6 @@ private:
     std::vector<std::byte> host;
     cuda::Buffer device;
   };
-  [[nodiscard]] std::size_t bytesOf(const std::string &tensor) const;
 
   std::optional<int> ordinal;
   Arguments given;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <numeric>
 #include <random>
@@ -48,15 +49,24 @@ private:
 
   /// The default schedule is compiled whatever the budget, as nothing can be told without it.
   void compile() {
+    const std::size_t most = options.mostCompiled ? std::min(options.mostCompiled, candidates.size()) : candidates.size();
     unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-    threads = unsigned(std::min<std::size_t>(threads, candidates.size()));
-    std::atomic<std::size_t> next = 0;
-    std::size_t finished = 0;
+    threads = unsigned(std::min<std::size_t>(threads, most));
+    std::size_t next = 0, running = 0, compiled = 0, finished = 0;
     std::mutex mutex;
+    std::condition_variable changed;
+    // Whether there is another one to compile; where those under way may be enough, once they are done.
+    auto take = [&](std::size_t &i) {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return compiled + running < most || running == 0; });
+      if (compiled >= most || next == candidates.size() || (next > 0 && (stops() || isLate(compilingShare))))
+        return false;
+      i = next++;
+      ++running;
+      return true;
+    };
     auto work = [&] {
-      for (std::size_t i = next++; i < candidates.size(); i = next++) {
-        if (i > 0 && (stops() || isLate(compilingShare)))
-          return;
+      for (std::size_t i = 0; take(i);) {
         std::string refused;
         Schedule became = candidates[i].schedule;
         try {
@@ -68,12 +78,15 @@ private:
         reached[i] = true;
         tried[i].schedule = became;
         tried[i].refused = refused;
+        --running;
         ++finished;
+        compiled += refused.empty();
+        changed.notify_all();
         const double each = seconds() / double(finished);
-        say(TuningStage::compiling, finished, candidates.size(), each * double(candidates.size() - finished) + options.timingSeconds);
+        say(TuningStage::compiling, compiled, most, each * double(most - compiled) + options.timingSeconds);
       }
     };
-    say(TuningStage::compiling, 0, candidates.size(), options.budgetSeconds);
+    say(TuningStage::compiling, 0, most, options.budgetSeconds);
     std::vector<std::thread> pool;
     for (unsigned i = 1; i < threads; ++i)
       pool.emplace_back(work);
@@ -86,11 +99,13 @@ private:
   }
 
   void check() {
-    std::size_t finished = 0;
+    std::size_t finished = 0, of = 0;
+    for (std::size_t i = 0; i < tried.size(); ++i)
+      of += reached[i] && tried[i].refused.empty();
     for (std::size_t i = 0; i < tried.size() && !(i > 0 && (stops() || isLate(1))); ++i) {
       if (!reached[i] || !tried[i].refused.empty())
         continue;
-      say(TuningStage::checking, ++finished, tried.size(), options.timingSeconds);
+      say(TuningStage::checking, ++finished, of, options.timingSeconds);
       try {
         if (std::string wrong = bench.check(i); !wrong.empty())
           refuse(i, std::move(wrong));

@@ -109,6 +109,22 @@ TEST_CASE("candidates are compiled side by side, and the one that the default sc
   CHECK(machine.measured[2] == 0);
 }
 
+TEST_CASE("the next candidates take the place of those that are refused") {
+  for (unsigned threads : {1u, 4u}) {
+    FakeMachine machine{std::vector<double>(9, 1.0)};
+    Bench bench = benchOf(machine);
+    bench.compile = [](std::size_t i) { return i == 1 || i == 2 || i == 5 ? throw std::runtime_error("it spills") : scheduleOf(i); };
+    const auto tried = tune(candidates(9), bench, {.mostCompiled = 4, .threads = threads});
+    REQUIRE(tried.size() == 7);
+    CHECK(std::count_if(tried.begin(), tried.end(), [](const ScheduleTiming &timing) { return timing.refused.empty(); }) == 4);
+    CHECK(tried.back().schedule == scheduleOf(6));
+    CHECK(machine.measured[7] == 0);
+    // There may be too few of them.
+    bench.compile = [](std::size_t i) { return i > 1 ? throw std::runtime_error("it spills") : scheduleOf(i); };
+    CHECK(tune(candidates(9), bench, {.mostCompiled = 4, .threads = threads}).size() == 9);
+  }
+}
+
 TEST_CASE("a budget and an interruption keep what is found by then") {
   FakeMachine machine{{1, 0.5, 0.4}};
   Bench bench = benchOf(machine);

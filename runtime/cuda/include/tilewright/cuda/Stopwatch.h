@@ -30,6 +30,8 @@ public:
   explicit CacheFlush(int ordinal);
   /// Queues it.
   void run(void *stream) const;
+  /// Twice what it holds.
+  [[nodiscard]] std::size_t bytes() const { return filler.bytes(); }
 
 private:
   int ordinal;

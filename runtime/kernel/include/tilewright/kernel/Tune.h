@@ -18,7 +18,7 @@ struct TuningInputs {
 };
 
 struct TuneOptions {
-  std::size_t candidates = 12;   // schedules that are compiled at most, the default one among them; by the cost model's order
+  std::size_t candidates = 12;   // schedules that are compiled and timed at most, the default one among them; those that are refused do not count
   double budgetSeconds = 30;     // after 0.7 of it no compile begins, after all of it no round of timing
   int gpu = 0;                   // on which it is measured; of no matter to the CPU target
   Evaluation values;             // as in TuningInputs, for BuildOptions::shapes

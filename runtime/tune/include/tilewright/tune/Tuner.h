@@ -29,6 +29,7 @@ struct Bench {
 
 struct TunerOptions {
   double budgetSeconds = 30;
+  std::size_t mostCompiled = 0;   // of the candidates, in order: those that are refused count for nothing, the next ones take their place; 0: all
   unsigned threads = 0;   // that compile; 0: one a core
   std::size_t mostRounds = 60;
   double timingSeconds = 4;   // after which no round begins, were all candidates still there

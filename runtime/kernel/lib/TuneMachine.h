@@ -1,0 +1,20 @@
+// Where schedules that are tried are launched and timed.
+#pragma once
+#include "TuneProblem.h"
+#include <memory>
+
+namespace tw {
+
+class TuneMachine {
+public:
+  virtual ~TuneMachine() = default;
+  virtual void launchAndWait(const Kernel &kernel, const TuneProblem &problem) = 0;
+  /// Of one launch.
+  [[nodiscard]] virtual double seconds(const Kernel &kernel, const TuneProblem &problem) = 0;
+};
+
+[[nodiscard]] std::unique_ptr<TuneMachine> hostToTuneOn();
+/// `problem` is what is timed there, made of `inputs`.
+[[nodiscard]] std::unique_ptr<TuneMachine> gpuToTuneOn(int ordinal, const Program &program, const TuningInputs &inputs, const TuneProblem &problem);
+
+} // namespace tw
