@@ -32,7 +32,8 @@ int explainVariant(const Options &options) {
     throw std::invalid_argument(fmt::format("--dtype {}: GPUs multiply tiles of f16 and bf16; take one of them", options.dtype));
   const Shape shape = parseShape(options.shape);
   const std::string variant = trimmed(options.variant);
-  const Target target = targetOf(options, parseSharedLimit(options.sharedLimit));
+  const auto sharedLimit = parseSharedLimit(options.sharedLimit);
+  const Target target = targetOf(options, sharedLimit);
   const auto programs = variantPrograms(variant, type, shape, !options.noLse, backward);
   std::optional<Schedule> given;
   if (!options.schedule.empty())
@@ -51,7 +52,7 @@ int explainVariant(const Options &options) {
       list.push_back({{"program", each.program.name}, {"sram", sweepJson(points)}});
       continue;
     }
-    const Explanation explanation = explain(each.program, target, each.shape, given);
+    const Explanation explanation = explain(each.program, target, each.shape, given, sharedLimit);
     text += explanationText(explanation, target);
     list.push_back(explanationJson(explanation, options.all));
   }

@@ -55,6 +55,20 @@ std::string reason(const Estimate &faster, const Estimate &slower, char sign) {
   return text.empty() ? "no term differs by much" : text;
 }
 
+/// What was measured of the schedule, and the fastest where that is another one.
+std::string measuredText(const Explanation &x) {
+  const Measurement &measured = *x.measured;
+  const auto timed = std::count_if(measured.standings.begin(), measured.standings.end(), [](const tuning::Standing &standing) { return standing.rounds > 0; });
+  const tuning::Standing *own = measured.of(x.schedule);
+  std::string text = own ? fmt::format("{}, {:.2f} of what is predicted", timeOf(own->seconds), own->seconds / x.estimate.seconds) : "not this schedule";
+  text += fmt::format("; {}", measured.where);
+  if (timed && measured.standings.front().schedule == x.schedule)
+    return text + fmt::format("; the fastest of {}", timed);
+  if (timed)
+    text += fmt::format("; the fastest of {}: {}: {}", timed, difference(x.schedule, measured.standings.front().schedule), timeOf(measured.standings.front().seconds));
+  return text;
+}
+
 bool hasOtherTiles(const Schedule &a, const Schedule &b) { return a.widths != b.widths || a.stages != b.stages || a.warpgroups != b.warpgroups || a.blocksPerSM != b.blocksPerSM || a.producer != b.producer; }
 
 Json estimateJson(const Estimate &e) {
@@ -74,13 +88,15 @@ std::string ordinal(std::size_t n) {
 
 } // namespace
 
-Explanation explain(const Program &program, const Target &target, const LaunchShape &shape, const std::optional<Schedule> &given) {
+Explanation explain(const Program &program, const Target &target, const LaunchShape &shape, const std::optional<Schedule> &given, const std::optional<std::int64_t> &sharedLimit) {
   Explanation x;
   x.program = program.name;
   x.lengths = axisLengths(program, shape);
   const auto inner = innerExtents(program, shape);
-  x.schedule = given ? *given : defaultSchedule(program, target, inner);
-  x.isDefault = !given || *given == defaultSchedule(program, target, inner);
+  const Schedule unchanged = defaultSchedule(program, target, inner);
+  x.schedule = given ? *given : unchanged;
+  x.isDefault = x.schedule == unchanged;
+  x.measured = measurementOf(program, {.target = target.name, .extents = inner, .shapes = shape.tensors, .sharedLimit = sharedLimit}, unchanged);
   const Roles roles = rolesOf(program, x.schedule.block);
   x.block = roles.block().name();
   x.fold = roles.fold->axis.name();
@@ -122,6 +138,8 @@ std::string explanationText(const Explanation &x, const Target &target) {
   line("roofline", e.flop == 0 ? "no dots: memory is all there is" : fmt::format("{:.0f} FLOP a byte, {} the ridge at {:.0f}; {:.0f} TFLOP/s predicted of {:.0f}", e.intensity, e.intensity < e.ridge ? "left of" : "right of", e.ridge, e.flopPerSecond * 1e-12,
                                e.rooflineFlopPerSecond * 1e-12));
   line("time", fmt::format("{} predicted, bound by {}", timeOf(e.seconds), name(e.bound)));
+  if (x.measured)
+    line("measured", measuredText(x));
   std::string parts;
   for (const Term &term : terms)
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", term.name, timeOf(e.*term.seconds));
@@ -131,8 +149,9 @@ std::string explanationText(const Explanation &x, const Target &target) {
   for (std::size_t i = 0; i < x.next.size(); ++i) {
     const RankedSchedule &other = x.next[i];
     const double ratio = other.estimate.seconds / e.seconds;
-    line(i == 0 ? "next" : "", fmt::format("{}: {} predicted, {:+.1f}%; {}", difference(x.schedule, other.schedule), timeOf(other.estimate.seconds), 100 * (ratio - 1),
-                                          ratio >= 1 ? reason(e, other.estimate, '+') : reason(other.estimate, e, '-')));
+    const tuning::Standing *timed = x.measured ? x.measured->of(other.schedule) : nullptr;
+    line(i == 0 ? "next" : "", fmt::format("{}: {} predicted, {:+.1f}%; {}{}", difference(x.schedule, other.schedule), timeOf(other.estimate.seconds), 100 * (ratio - 1),
+                                          ratio >= 1 ? reason(e, other.estimate, '+') : reason(other.estimate, e, '-'), timed ? fmt::format("; measured {}", timeOf(timed->seconds)) : ""));
   }
   return text;
 }
@@ -151,6 +170,8 @@ Json explanationJson(const Explanation &x, bool all) {
             {"next", next}};
   if (x.second)
     json["second"] = {{"schedule", print(x.second->schedule)}, {"estimate", estimateJson(x.second->estimate)}, {"taken", x.takesSecond}};
+  if (x.measured)
+    json["measured"] = measurementJson(*x.measured);
   if (all)
     json["all"] = ranked(x.ranked);
   return json;

@@ -1,5 +1,6 @@
 // A schedule beside the rest of its search space, and bytes over sizes of shared memory.
 #pragma once
+#include "Measurement.h"
 #include "Output.h"
 #include "tilewright/schedule/CostModel.h"
 #include "tilewright/schedule/IoAnalysis.h"
@@ -20,9 +21,10 @@ struct Explanation {
   std::vector<RankedSchedule> next;      // the best three with other tiles
   std::optional<RankedSchedule> second;  // beside the default schedule: that of the program's other kernel
   bool takesSecond = false;              // this launch does
+  std::optional<Measurement> measured;   // what is known of such lengths
 };
-/// Of the default schedule, where none is given.
-[[nodiscard]] Explanation explain(const Program &program, const Target &target, const LaunchShape &shape, const std::optional<Schedule> &given);
+/// Of the default schedule, where none is given. `target` is as the limit leaves it.
+[[nodiscard]] Explanation explain(const Program &program, const Target &target, const LaunchShape &shape, const std::optional<Schedule> &given, const std::optional<std::int64_t> &sharedLimit);
 [[nodiscard]] std::string explanationText(const Explanation &explanation, const Target &target);
 [[nodiscard]] Json explanationJson(const Explanation &explanation, bool all);
 

@@ -1,8 +1,10 @@
 // `tune` and `bench`, on this machine's CPU and for GPUs that are not here.
+#include "Explanation.h"
 #include "Plot.h"
 #include "Ran.h"
 #include "TuneOptions.h"
 #include "TuneProgress.h"
+#include "VariantLaunch.h"
 #include "tilewright/cuda/Nvrtc.h"
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -91,7 +93,7 @@ TEST_CASE("GPUs of one kind tune side by side, and what computes nothing is refu
     WARN("skipped: " << tw::cuda::nvrtcAbsence());
     return;
   }
-  const Ran r = ran("tune plain --target h200 --gpus all --shapes 1,2,2,300,300,64 1,2,2,100,100,64 --candidates 2 --json", "TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=" TILEWRIGHT_FAKE_DRIVER);
+  const Ran r = ran("tune plain --target h200 --gpus all --shapes 1,2,2,300,300,32 1,2,2,100,100,32 --candidates 2 --json", "TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=" TILEWRIGHT_FAKE_DRIVER);
   INFO(r.err);
   CHECK(r.status == 1);
   const json results = json::parse(r.out);
@@ -107,7 +109,7 @@ TEST_CASE("GPUs of one kind tune side by side, and what computes nothing is refu
 TEST_CASE("Ctrl-C keeps what is found") {
   const Folder folder;
   const std::string cache = "TILEWRIGHT_CACHE=" + (folder / "cache"), out = folder / "out";
-  std::vector<std::string> words{"tilewright", "tune", "plain", "--target", "host", "--dtype", "f32", "--shapes", "1,8,8,2048,2048,64", "--budget", "10m"};
+  std::vector<std::string> words{"tilewright", "tune", "plain", "--target", "host", "--dtype", "f32", "--shapes", "1,8,8,1024,1024,32", "--candidates", "4", "--budget", "10m"};
   std::vector<char *> arguments, variables;
   for (std::string &word : words)
     arguments.push_back(word.data());
@@ -159,6 +161,32 @@ TEST_CASE("a line of progress says what is done, what is left, and the best so f
   CHECK(lineOf(progress) == "done in 3.0 s, best 412.3 us (0.943 of the default)");
   CHECK(timeText(1.2041e-3) == "1.204 ms");
   CHECK(timeText(2.314) == "2.31 s");
+}
+
+TEST_CASE("explain shows what was measured beside what it predicts") {
+  const tw::Target &target = tw::findTarget("h200");
+  Explanation x = explain(tw::makeVariant("causal"), target, launchShape("causal", tw::Type::bf16, parseShape("4,16,16,4096,4096,128")), std::nullopt, std::nullopt);
+  x.measured.reset();
+  CHECK_THAT(explanationText(x, target), !Catch::Contains("measured"));
+  CHECK_FALSE(explanationJson(x, false).contains("measured"));
+  REQUIRE(x.next.size() == 3);
+  x.estimate.seconds = 400e-6;
+  tw::tuning::Standing faster{.schedule = x.next[1].schedule, .seconds = 436.5e-6, .ratio = 0.97, .rounds = 9}, own{.schedule = x.schedule, .seconds = 452e-6, .rounds = 9},
+      refused{.schedule = x.next[2].schedule, .refused = "it spills"};
+  x.measured = Measurement{"NVIDIA H200, tuned here", {faster, own, refused}};
+  std::string text = explanationText(x, target);
+  CHECK_THAT(text, Catch::Contains("\nmeasured  452.0 µs, 1.13 of what is predicted; NVIDIA H200, tuned here; the fastest of 2: k=96 stages=4 blockBuffers=1: 436.5 µs\n"));
+  CHECK_THAT(text, Catch::Contains("          k=96 stages=4 blockBuffers=1: ") && Catch::Contains("; measured 436.5 µs\n          "));
+  const json measured = explanationJson(x, false)["measured"];
+  CHECK(measured["where"] == "NVIDIA H200, tuned here");
+  CHECK(measured["schedules"][0]["seconds"] == 436.5e-6);
+  CHECK(measured["schedules"][2]["refused"] == "it spills");
+  x.measured->standings = {own};
+  CHECK_THAT(explanationText(x, target), Catch::Contains("; NVIDIA H200, tuned here; the fastest of 1\n"));
+  x.measured->standings = {faster};
+  CHECK_THAT(explanationText(x, target), Catch::Contains("\nmeasured  not this schedule; NVIDIA H200, tuned here; the fastest of 1: k=96 "));
+  x.measured->standings = {refused};
+  CHECK_THAT(explanationText(x, target), Catch::Contains("\nmeasured  not this schedule; NVIDIA H200, tuned here\n"));
 }
 
 TEST_CASE("a plot has its points where they belong, and no markup from names") {
