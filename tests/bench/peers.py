@@ -63,12 +63,14 @@ def candidates(torch, library, args, q, k, v, causal):
     for name, options in [("ours", None)] + [tuple(x.split(":", 1)) for x in args.also]:
         try:
             chosen, words, fields = library, (options or "").split(), {}
-            while words and words[0].partition("=")[0] in ("library", "target", "shared-limit"):
+            while words and words[0].partition("=")[0] in ("library", "target", "shared-limit", "tune"):
                 field, _, value = words.pop(0).partition("=")
                 fields[field] = value
             if "library" in fields:
                 chosen = libraries.setdefault(fields["library"], tilewright.Library(fields["library"]))
-            wanted = [f"shared-limit={limit}" for limit in [fields.get("shared-limit")] if limit] + ["schedule=" + " ".join(words)] * bool(words)
+            wanted = [f"shared-limit={fields['shared-limit']}"] * ("shared-limit" in fields) + ["schedule=" + " ".join(words)] * bool(words)
+            if "tune" in fields:
+                wanted += ["tune=" + fields["tune"], "shapes=" + " ".join(f"{tensor}={'x'.join(map(str, x.shape))}" for tensor, x in zip("QKV", (q, k, v)))]
             kernel = chosen.build("causal" if causal else "plain", names[q.dtype], q.shape[-1], v.shape[-1], target=fields.get("target", "gpu"), options=";".join(wanted) or None)
             mine = torch.empty_like(o)
             launch = kernel.bind({"Q": q, "K": k, "V": v, "O": mine, "lse": lse.clone()})
@@ -121,7 +123,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=16384, help="batch times length")
     parser.add_argument("--hidden", type=int, default=2048, help="heads times head dim")
     parser.add_argument("--peers", nargs="*", default=["fa2", "flex"], choices=["fa2", "flex"], help="beside cuDNN")
-    parser.add_argument("--also", nargs="*", default=[], metavar="NAME:WHAT", help="ours again: a schedule, behind any of target=NAME (another target that this GPU runs), library=FILE (another build of the library) and shared-limit=SIZE")
+    parser.add_argument("--also", nargs="*", default=[], metavar="NAME:WHAT", help="ours again: a schedule, behind any of target=NAME (another target that this GPU runs), library=FILE (another build of the library), shared-limit=SIZE and tune=HOW (how a build for these shapes chooses: measure, cached)")
     parser.add_argument("--forms", nargs="+", default=["usual"], choices=list(FORMS), help="other types, layouts and heads")
     args = parser.parse_args()
     import torch

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Lines of a shipped table of schedules (runtime/tune/tables) from times that tests/bench/exhaust.py took.
 
-    python3 tests/bench/shipped_table.py --program build/bin/tilewright [tests/unit/schedule/data/h200_times.txt] >> runtime/tune/tables/h200.txt
+    python3 tests/bench/shipped_table.py --program build/bin/tilewright tests/unit/schedule/data/h200_times.dat times.json … >> runtime/tune/tables/h200.txt
 
-Of each variant and shape the fastest schedule is kept, if it takes 2.5% less than the default one at least: a time is the median of a few rounds, and the
-fastest of many is lucky. Where a schedule was timed in several sets, the mean of its ratios to the default one counts.
+Files are tables of that form, or what exhaust.py writes; what a later one has of a variant and shape replaces what earlier ones have. Of each variant and shape the fastest schedule is kept, if it takes 2.5% less than the
+default one at least: a time is the median of a few rounds, and the fastest of many is lucky. Where a schedule was timed in several sets of a file, the mean of its ratios to the default one counts.
 """
 import argparse
 import json
@@ -19,6 +19,12 @@ LEAST_GAIN = 0.025
 def read(path):
     """{(target, variant, head dim, batch, heads, length): {schedule: [(set, seconds)]}}; a schedule as its first seven columns."""
     pairs, sets, current = {}, 0, None
+    if path.endswith(".json"):
+        for row in json.load(open(path, encoding="utf-8"))["rows"]:
+            if "seconds" in row:
+                pair = row["target"], row["variant"], str(row["head_dim"]), *map(str, row["shape"])
+                pairs.setdefault(pair, {})[columns(row["schedule"])] = [(0, row["seconds"])]
+        return pairs
     for line in open(path, encoding="utf-8"):
         words = line.split()
         if not words or words[0] == "#":
@@ -67,10 +73,13 @@ def line(program, pair, times):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("times", nargs="?", default="tests/unit/schedule/data/h200_times.txt")
+    parser.add_argument("times", nargs="+")
     parser.add_argument("--program", required=True)
     args = parser.parse_args()
-    for pair, times in read(args.times).items():
+    pairs = {}
+    for path in args.times:
+        pairs.update(read(path))
+    for pair, times in pairs.items():
         sys.stdout.write(line(args.program, pair, times))
 
 
