@@ -3,6 +3,7 @@
 #include "TuneProgress.h"
 #include "VariantLaunch.h"
 #include "tilewright/dsl/Roles.h"
+#include "tilewright/schedule/IoAnalysis.h"
 #include "tilewright/schedule/SharedLimit.h"
 #include "tilewright/tune/Choose.h"
 #include <algorithm>
@@ -216,6 +217,32 @@ std::optional<Plot> memoryPlot(const TuneResult &result) {
   return plot;
 }
 
+std::string megabytes(double bytes) { return bytes >= 1e9 ? fmt::format("{:g} GB", bytes * 1e-9) : fmt::format("{:g} MB", bytes * 1e-6); }
+
+/// What no cache behind it would save: with everything that an item holds in so much memory, tiles as wide as they fit.
+std::optional<Plot> trafficPlot(const TuneResult &result) {
+  const TuneTask &task = *result.task;
+  if (findTarget(task.build.target).isHost())
+    return std::nullopt;
+  PlotSeries moved{"moved beyond each tensor once", "a", {}};
+  for (std::int64_t kib : {16, 24, 32, 48, 64, 99, 128, 163, 192, 227, 320, 512}) {
+    const IoPoint point = leastTraffic(task.program, launchShapeOf(task), kib * 1024);
+    if (point.blockWidth > 0 && point.bytes > point.compulsory)
+      moved.points.push_back({double(kib), point.bytes - point.compulsory,
+                              fmt::format("{} KiB: tiles of {} x {}\n{} moved in all", kib, point.blockWidth, point.foldWidth, megabytes(point.bytes))});
+  }
+  if (moved.points.empty())
+    return std::nullopt;
+  Plot plot;
+  plot.title = "Memory traffic over on-chip memory";
+  plot.x = {"memory for an item, KiB", true, {}, {16, 32, 64, 128, 227, 512}};
+  plot.y = {"bytes moved", true, megabytes, {}};
+  const PlotPoint &first = moved.points.front(), &last = moved.points.back();
+  plot.series = {moved, {"as 1 / memory", "roof", {{first.x, first.y, ""}, {last.x, first.y * first.x / last.x, ""}}, true, false}};
+  plot.note = "The IO analysis, without a level-2 cache: twice the memory, half the bytes, until a tensor fits as a whole.";
+  return plot;
+}
+
 std::string tableOf(const TuneResult &result, const std::vector<Known> &all) {
   std::string out = "<table><thead><tr><th></th><th>measured</th><th>predicted</th><th>bound by</th><th>memory traffic</th><th>shared "
                     "memory</th><th>schedule</th></tr></thead><tbody>\n";
@@ -256,7 +283,7 @@ std::string sectionOf(const std::vector<TuneResult> &results, const TuneResult &
                   result.record ? fmt::format("{} schedules on {}. ", result.record->runs.back().tried.size(), escapedMarkup(result.processor)) : "",
                   escapedMarkup(sentenceOf(result)));
   out += svgOf(candidatesPlot(result, all));
-  for (const auto &plot : {rooflinePlot(result, all), std::optional(lengthsPlot(results, result)), memoryPlot(result)})
+  for (const auto &plot : {rooflinePlot(result, all), std::optional(lengthsPlot(results, result)), memoryPlot(result), trafficPlot(result)})
     if (plot)
       out += svgOf(*plot);
   return out + "</div>\n" + tableOf(result, all) + "</section>\n";

@@ -54,7 +54,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         page, probed = os.path.join(folder, "report.html"), os.path.join(folder, "probed.html")
         environment = dict(os.environ, TILEWRIGHT_CACHE="off", TILEWRIGHT_CUDA_DRIVER="/no/driver.so")
-        wanted = {"host": ["Candidates: measured", "Time over length"], "h200": ["Candidates: predicted", "Roofline", "Time over length", "Chosen tile over shared memory"]}
+        wanted = {"host": ["Candidates: measured", "Time over length"], "h200": ["Candidates: predicted", "Roofline", "Time over length", "Chosen tile over shared memory", "Memory traffic over on-chip memory"]}
         for target, titles in wanted.items():
             shape, dtype = ("1,2,1,200,300,32", "f32") if target == "host" else ("4,32,8,4096,4096,128", "bf16")
             subprocess.run([program, "tune", "causal", "--target", target, "--dtype", dtype, "--shapes", shape, "--candidates", "4", "--report", page], check=True, env=environment, capture_output=True)
