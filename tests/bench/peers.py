@@ -68,7 +68,9 @@ def candidates(torch, library, args, q, k, v, causal):
                 fields[field] = value
             if "library" in fields:
                 chosen = libraries.setdefault(fields["library"], tilewright.Library(fields["library"]))
-            wanted = [f"shared-limit={fields['shared-limit']}"] * ("shared-limit" in fields) + ["schedule=" + " ".join(words)] * bool(words)
+            wanted = ["schedule=" + " ".join(words)] if words else []
+            if "shared-limit" in fields:
+                wanted.append("shared-limit=" + fields["shared-limit"])
             if "tune" in fields:
                 wanted += ["tune=" + fields["tune"], "shapes=" + " ".join(f"{tensor}={'x'.join(map(str, x.shape))}" for tensor, x in zip("QKV", (q, k, v)))]
             kernel = chosen.build("causal" if causal else "plain", names[q.dtype], q.shape[-1], v.shape[-1], target=fields.get("target", "gpu"), options=";".join(wanted) or None)
