@@ -125,8 +125,14 @@ TEST_CASE("model and measure choose without a record") {
   BuildOptions options = optionsFor({.b = 4, .h = 32, .hkv = 32, .sq = 4096, .skv = 4096, .d = 64, .dv = 64});
   options.target = "a100";
   options.tune = Tune::model;
-  if (cuda::nvrtcAbsence().empty())
-    CHECK(chosenSchedule(program, options).origin != ScheduleOrigin::tuned);
+  if (cuda::nvrtcAbsence().empty()) {
+    CHECK(chosenSchedule(program, options).origin == ScheduleOrigin::model);
+    BuildOptions shipped = optionsFor({.b = 16, .h = 32, .hkv = 32, .sq = 1024, .skv = 1024, .d = 64, .dv = 64});
+    shipped.target = "h200";
+    CHECK(chosenSchedule(program, shipped).origin == ScheduleOrigin::shipped);
+    shipped.tune = Tune::never;
+    CHECK(chosenSchedule(program, shipped).origin == ScheduleOrigin::rules);
+  }
   options = optionsFor(small);
   options.tune = Tune::measure;
   const Program exact = makeVariant("plain", {.type = Type::f32});
