@@ -16,7 +16,7 @@ using namespace detail;
 class Differentiator {
 public:
   Differentiator(const Program &program, const GradientOptions &options)
-      : program(program), options(options), roles(rolesOf(program)), type(typeOf(*roles.fold)), programs(algebra, program, roles, type, options.tilesPerProgram, result),
+      : program(program), options(options), roles(rolesOf(program)), type(typeOf(*roles.fold)), programs(algebra, program, roles, type, options, result),
         held(holdStabilisers(algebra, roles.fold)) {}
 
   Gradient run() {

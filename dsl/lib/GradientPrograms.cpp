@@ -17,8 +17,8 @@ bool covers(const Axes &axes, const Axes &others) { return lacking(others, axes)
 
 bool isLeaf(const Tile &tile) { return tile.node().op == Op::load || tile.node().op == Op::scalar; }
 
-GradientPrograms::GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, int tilesPerProgram, Gradient &result)
-    : algebra(algebra), program(program), roles(roles), type(type), tilesPerProgram(tilesPerProgram), result(result), block(roles.block()), foldAxis(roles.fold->axis) {
+GradientPrograms::GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, const GradientOptions &options, Gradient &result)
+    : algebra(algebra), program(program), roles(roles), type(type), tilesPerProgram(options.tilesPerProgram), accumulates(options.accumulates), result(result), block(roles.block()), foldAxis(roles.fold->axis) {
   for (const auto &tensor : tensorsOf(program))
     names.insert(tensor->name);
   for (const Axis &axis : roles.axes)
@@ -285,6 +285,16 @@ void GradientPrograms::settle(std::vector<std::pair<Tile, Tile>> adjoints) {
     end(node, adjoint);
 }
 
+/// Stores a value between programs, whose node a later one takes further.
+void GradientPrograms::leave(const Tile &node, const Tile &value, const Axes &axes, const char *suffix) {
+  Tensor partial = intermediate(derivativeName(nameOf(node)) + suffix, axes);
+  putRows(tw::store(partial, axes, Operand(value, node.where()), node.where()));
+  std::vector<Operand> indices;
+  for (const Axis &axis : axes)
+    indices.push_back(Operand(axis, node.where()));
+  stages.push_back({node, partial.at(indices, node.where())});
+}
+
 /// The adjoint of a leaf, or of a node that lacks some of its axes.
 void GradientPrograms::end(const Tile &node, const Tile &adjoint) {
   if (isLeaf(node)) {
@@ -293,13 +303,7 @@ void GradientPrograms::end(const Tile &node, const Tile &adjoint) {
     if (applied && covers(target.axes(), adjoint.axes()))
       return storeLeaf(node, adjoint);
   }
-  const Axes axes = ordered(adjoint.axes());
-  Tensor partial = intermediate(derivativeName(nameOf(node)) + "_rows", axes);
-  putRows(tw::store(partial, axes, Operand(adjoint, node.where()), node.where()));
-  std::vector<Operand> indices;
-  for (const Axis &axis : axes)
-    indices.push_back(Operand(axis, node.where()));
-  stages.push_back({node, partial.at(indices, node.where())});
+  leave(node, adjoint, ordered(adjoint.axes()), "_rows");
 }
 
 /// What is left of a stage: its value where the leaf's indices hold, and the axes that stay.

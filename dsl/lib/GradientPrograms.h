@@ -27,7 +27,7 @@ struct Target {
 /// Makes programs of adjoints that are still to be summed over axes that no tile holds whole.
 class GradientPrograms {
 public:
-  GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, int tilesPerProgram, Gradient &result);
+  GradientPrograms(Algebra &algebra, const Program &program, const Roles &roles, Type type, const GradientOptions &options, Gradient &result);
 
   // What is wanted of the inputs.
   void want(const std::string &input) { wanted.insert(input); }
@@ -75,6 +75,7 @@ private:
     std::vector<std::pair<Tile, Axis>> conditions;
     std::vector<Arrival> arrivals;
     std::vector<Axes> axes;   // of each sum
+    std::vector<std::pair<Arrival, Axes>> added;   // what steps add to tensors between programs
   };
   struct Stage {
     Tile node, partial;
@@ -88,10 +89,12 @@ private:
     Axes kept, reduced;
   };
   void end(const Tile &node, const Tile &adjoint);
+  void leave(const Tile &node, const Tile &value, const Axes &axes, const char *suffix);
   Reduction reductionOf(const Stage &stage);
   Target &targetOf(const Tile &leaf);
   void place(const Arrival &arrival);
   void build(Group &group, bool makesTiles);
+  void moveRowSums();
   std::vector<Tile> pairByPair(std::vector<Tile> values, Location where);
   Tile piece(const Arrival &arrival, const Group &group, const Axes &axes, Rewriter &rewrite);
   void storeLeaf(const Tile &leaf, const Tile &adjoint);
@@ -108,6 +111,7 @@ private:
   const Roles &roles;
   Type type;
   int tilesPerProgram;
+  bool accumulates;
   Gradient &result;
   Axis block, foldAxis;
   std::set<std::string> wanted, names, axisNames;

@@ -180,9 +180,24 @@ std::vector<Tile> GradientPrograms::pairByPair(std::vector<Tile> values, Locatio
   return values;
 }
 
+/// Sums over the fold's axis that the one program which sums over the block axis makes on its way: the tiles of its steps, added up in memory.
+void GradientPrograms::moveRowSums() {
+  auto isTile = [&](const Axes &axes) { return std::any_of(axes.begin(), axes.end(), [&](const Axis &axis) { return isInner(axis); }); };
+  auto overBlock = [&](const Group &group) { return group.fold && same(*group.fold, block); };
+  const auto rows = std::find_if(groups.begin(), groups.end(), [&](const Group &group) { return isOfRows(group) && std::all_of(group.axes.begin(), group.axes.end(), isTile); });
+  const auto host = std::find_if(groups.begin(), groups.end(), overBlock);
+  if (rows == groups.end() || std::count_if(groups.begin(), groups.end(), overBlock) != 1 || !std::any_of(host->axes.begin(), host->axes.end(), isTile))
+    return;
+  for (std::size_t i = 0; i < rows->arrivals.size(); ++i)
+    host->added.push_back({rows->arrivals[i], rows->axes[i]});
+  groups.erase(rows);
+}
+
 void GradientPrograms::build(Group &group, bool makesTiles) {
   std::string suffix;
   for (const Arrival &arrival : group.arrivals)
+    suffix += '_' + derivativeName(nameOf(arrival.node));
+  for (const auto &[arrival, axes] : group.added)
     suffix += '_' + derivativeName(nameOf(arrival.node));
   begin(suffix);
   Rewriter rewrite(algebra);
@@ -208,6 +223,8 @@ void GradientPrograms::build(Group &group, bool makesTiles) {
   for (std::size_t i = 0; i < results.size(); ++i)
     adjoints.push_back({group.arrivals[i].node, results[i]});
   settle(std::move(adjoints));
+  for (const auto &[arrival, axes] : group.added)
+    leave(arrival.node, piece(arrival, group, axes, rewrite), ordered(axes), "_sum");
   if (isOfRows(group))
     for (const TileStore &tile : std::exchange(tileStores, {}))
       put(tile.store);
@@ -220,6 +237,8 @@ void GradientPrograms::sumOverTiles(const std::vector<Arrival> &arrivals) {
   // Tiles of rows are stored by the first program that owns them, which comes first, since others read them. Where none does, each makes what it needs
   // itself, and gradients are made by a program without a fold.
   std::stable_partition(groups.begin(), groups.end(), [&](const Group &group) { return isOfRows(group); });
+  if (accumulates && tileStores.empty())
+    moveRowSums();
   const bool isStored = !groups.empty() && isOfRows(groups[0]);
   if (!isStored) {
     begin("_tiles");

@@ -11,10 +11,34 @@ namespace {
 using detail::fail;
 using detail::Walk;
 
+const Tile &withoutNames(const Tile &tile) {
+  const Tile *found = &tile;
+  while (found->node().op == Op::named)
+    found = &found->node().operands.back();
+  return *found;
+}
+
+/// The innermost of sums of sums: x in `sum(sum(x, over(k)), over(h))`; null if the value is no sum.
+const Tile *innermostSum(const Tile &value) {
+  const Tile *sum = nullptr;
+  for (const Tile *at = &withoutNames(value); at->node().op == Op::reduceSum || at->node().op == Op::dot; at = &withoutNames(at->node().operands[0])) {
+    sum = at;
+    if (at->node().op == Op::dot)
+      break;
+  }
+  return sum;
+}
+
+/// What stands in a fold's step of a store: all of it, unless steps add to what is stored.
+const Tile &inStep(const Store &store, const Axis &fold) {
+  const Tile *sum = contains(store.index, fold) ? innermostSum(store.value) : nullptr;
+  return sum ? *sum : store.value;
+}
+
 /// Every operation of the program that works along axes.
 struct Uses {
   std::vector<Tile> dots, reductions, values;
-  explicit Uses(const Program &program) {
+  Uses(const Program &program, const Axis &fold) {
     Walk walk;
     walk.node = [&](const Tile &tile) {
       Op op = tile.node().op;
@@ -25,9 +49,19 @@ struct Uses {
       values.push_back(tile);
     };
     for (const Store &store : program.stores)
-      walk.over(store.value);
+      walk.over(inStep(store, fold));
   }
 };
+
+/// Does the program compute each element by itself?
+bool isElementwise(const Program &program) {
+  bool is = true;
+  Walk walk;
+  walk.node = [&](const Tile &tile) { is = is && !(tile.node().op >= Op::reduceMax && tile.node().op <= Op::dot); };
+  for (const Store &store : program.stores)
+    walk.over(store.value);
+  return is;
+}
 
 /// Whether the step of `outer` is `inner`, which starts from its carried values, and nothing else.
 bool carriesThrough(const Fold &outer, const Fold &inner) {
@@ -45,6 +79,9 @@ bool carriesThrough(const Fold &outer, const Fold &inner) {
 std::vector<std::shared_ptr<const Fold>> nestOf(const Program &program) {
   auto folds = foldsOf(program);   // inner ones first
   Location where = program.stores.empty() ? Location{} : program.stores.front().where;
+  // Each element by itself: a walk along the axis that lies closest in memory, which carries nothing.
+  if (folds.empty() && !program.stores.empty() && program.stores.front().index.size() > 1 && isElementwise(program))
+    return {std::make_shared<Fold>(Fold{program.stores.front().index.back(), Order::unspecified, {}, {}, {}, where})};
   if (folds.empty())
     fail(where, "program '" + program.name + "' has no fold; walk one of its axes with fold(axis, …)");
   std::reverse(folds.begin(), folds.end());
@@ -61,10 +98,20 @@ std::optional<Diagnostic> unfit(const Axis &axis, const Program &program, const 
   for (const auto &fold : nest)
     if (same(axis, fold->axis))
       return Diagnostic{fold->where, who + "it is folded here", {}};
-  for (const Store &store : program.stores)
-    if (!contains(store.index, axis))
+  const Axis &fold = nest.back()->axis;
+  std::vector<const Node *> added;
+  for (const Store &store : program.stores) {
+    const Tile &part = inStep(store, fold);
+    const bool adds = &part.node() != &store.value.node() || part.node().op == Op::dot || part.node().op == Op::reduceSum;
+    if (!contains(store.index, axis) && contains(store.index, fold) && adds && same(part.node().consumed.front(), axis))
+      added.push_back(&part.node());
+    else if (!contains(store.index, axis))
       return Diagnostic{store.where, who + "'" + store.tensor.name() + text(store.index) + "' is not stored along it", {}};
+  }
+  auto isAdded = [&](const Tile &tile) { return std::find(added.begin(), added.end(), &tile.node()) != added.end(); };
   for (const Tile &dot : uses.dots) {
+    if (isAdded(dot))
+      continue;
     const Node &node = dot.node();
     bool left = contains(node.operands[0].axes(), axis), right = contains(node.operands[1].axes(), axis);
     if (left == right)
@@ -72,7 +119,7 @@ std::optional<Diagnostic> unfit(const Axis &axis, const Program &program, const 
                         {detail::madeHere(node.operands[0], "operand " + text(node.operands[0])), detail::madeHere(node.operands[1], "operand " + text(node.operands[1]))}};
   }
   for (const Tile &reduction : uses.reductions)
-    if (same(reduction.node().consumed.front(), axis))
+    if (same(reduction.node().consumed.front(), axis) && !isAdded(reduction))
       return Diagnostic{reduction.where(), who + "this reduction runs over it", {}};
   return {};
 }
@@ -114,7 +161,9 @@ std::vector<Axis> possibleBlocks(const Program &program, const std::vector<std::
       continue;
     auto reason = unfit(axis, program, nest, uses);
     // Without a dot nothing tells rows from the rest: take the last axis, the one that lies closest in memory.
-    bool later = uses.dots.empty() && name.empty() && !same(axis, program.stores.front().index.back());
+    const Axes &index = program.stores.front().index;
+    const Axis &last = same(index.back(), nest.back()->axis) && index.size() > 1 ? index[index.size() - 2] : index.back();
+    bool later = uses.dots.empty() && name.empty() && !same(axis, last);
     if (!reason && !later)
       possible.push_back(axis);
     if (!firstReason && reason)
@@ -189,9 +238,37 @@ bool Roles::isTiled(const Axis &axis) const {
   return role != Role::free && role != Role::point;
 }
 
+const Tile *addedBySteps(const Roles &roles, const Store &store) {
+  const Tile *sum = contains(store.index, roles.fold->axis) && !contains(store.index, roles.block()) ? innermostSum(store.value) : nullptr;
+  return sum && same(sum->node().consumed.front(), roles.block()) ? sum : nullptr;
+}
+
+namespace {
+
+/// Steps add in no fixed order and at any time: in memory as they are, and to elements of which each point of every other axis has its own, or is summed.
+void requireSums(const Roles &roles, const Store &store) {
+  const std::string target = "'" + store.tensor.name() + text(store.index) + "'";
+  if (store.tensor.type() != Type::f32 && store.tensor.type() != Type::f64)
+    fail(store.where, "the steps of a fold add to " + target + " of type " + name(store.tensor.type()) + "; sums in memory are f32 or f64: store it as one of them, and convert it in a program of its own");
+  if (store.tensor.type() != store.value.type())
+    fail(store.where, "the steps of a fold add " + text(store.value) + " to " + target + " of type " + name(store.tensor.type()) + "; sum it in that type");
+  Axes summed;
+  for (const Tile *at = &withoutNames(store.value); at->node().op == Op::reduceSum || at->node().op == Op::dot; at = &withoutNames(at->node().operands[0])) {
+    summed.push_back(at->node().consumed.front());
+    if (at->node().op == Op::dot)
+      break;
+  }
+  for (const Axis &axis : roles.axes)
+    if ((roles.of(axis) == Role::free || roles.of(axis) == Role::point) && !contains(store.index, axis) && !contains(summed, axis))
+      fail(store.where, "the steps of a fold add to " + target + ", which is not stored along axis '" + axis.name() + "': each of its points would add the same once more; sum over it or store along it",
+           {{axis.where(), "the axis is declared here"}});
+}
+
+} // namespace
+
 Roles rolesOf(const Program &program, std::string_view blockName) {
   const auto nest = nestOf(program);
-  Uses uses(program);
+  const Uses uses(program, nest.back()->axis);
   std::optional<Roles> found;
   std::optional<ProgramError> firstError;
   for (const Axis &block : possibleBlocks(program, nest, uses, blockName))
@@ -206,12 +283,16 @@ Roles rolesOf(const Program &program, std::string_view blockName) {
     throw ProgramError(*firstError);
   Roles result = std::move(*found);
   for (const Store &store : program.stores) {
+    if (addedBySteps(result, store)) {
+      requireSums(result, store);
+      continue;
+    }
     for (const Axis &axis : result.axes)
       if (result.of(axis) == Role::free && !contains(store.index, axis))
         fail(store.where, "'" + store.tensor.name() + text(store.index) + "' is not stored along axis '" + axis.name() + "', of which each item has one value; items would overwrite each other: store along it, or reduce over it",
              {{axis.where(), "the axis is declared here"}});
     for (const auto &fold : nest)
-      if (contains(store.index, fold->axis))
+      if (contains(store.index, fold->axis) && !fold->arguments.empty())
         fail(store.where, "'" + store.tensor.name() + text(store.index) + "' is stored along the folded axis '" + fold->axis.name() + "'; a fold's results do not run along it",
              {{fold->where, "it is folded here"}});
   }

@@ -1,6 +1,7 @@
 // gradient() of the gallery and of other folds, against a tape; the tape against differences.
 #include "Gradients.h"
 #include "programs/Programs.h"
+#include "tilewright/dsl/Roles.h"
 
 using namespace tw;
 using namespace tw::tests;
@@ -89,6 +90,38 @@ TEST_CASE("programs may carry one tile each") {
   REQUIRE(result.made.backward.size() == 4);
   for (std::size_t i = 1; i < 4; ++i)
     CHECK(result.made.backward[i].stores.size() == 1);
+}
+
+TEST_CASE("sums over the fold's axis may be made in memory by the steps of the program that sums over the block axis") {
+  const std::string variant = GENERATE(as<std::string>{}, "plain", "causal", "softcap(2)+alibi+causal", "window(5,2)");
+  const Lengths shape = GENERATE(Lengths{2, 4, 2, 13, 13, 8, 16}, Lengths{1, 3, 1, 7, 21, 8, 8});
+  INFO(variant << " Sq " << shape.Sq << " Skv " << shape.Skv);
+  const Gradients result = checkGradients(makeVariant(variant, {.type = Type::f32}), attentionInputs(shape), {"Q", "K", "V"}, {.outputs = {"O"}, .inputs = {"Q", "K", "V"}, .accumulates = true});
+  REQUIRE(result.made.backward.size() == 3);
+  const Program &all = result.made.backward[1], &last = result.made.backward[2];
+  const Roles roles = rolesOf(all);
+  REQUIRE(all.stores.size() == 3);
+  CHECK(roles.block().name() == "k");
+  CHECK(roles.fold->axis.name() == "q");
+  CHECK(addedBySteps(roles, all.stores[0]) == nullptr);
+  CHECK(all.stores[2].tensor.name() == "dQ_sum");
+  CHECK(all.stores[2].tensor.type() == Type::f32);
+  const Tile *added = addedBySteps(roles, all.stores[2]);
+  REQUIRE(added);
+  CHECK(added->node().op == Op::dot);
+  CHECK(added->node().consumed.front().name() == "k");
+  REQUIRE(last.stores.size() == 1);
+  CHECK(last.stores[0].tensor.name() == "dQ");
+  const Roles rounding = rolesOf(last);
+  CHECK(rounding.block().name() == "q");
+  CHECK(rounding.fold->axis.name() == "d");
+  CHECK(rounding.fold->arguments.empty());
+}
+
+TEST_CASE("sums along both axes have no program that could add them") {
+  const Gradient made = gradient(makeVariant("plain"), {.outputs = {"O"}, .inputs = {"Q"}, .accumulates = true});
+  REQUIRE(made.backward.size() == 2);
+  CHECK(made.backward[1].stores[0].tensor.name() == "dQ");      // nothing sums over the block axis
 }
 
 TEST_CASE("a program without an lse gets one for its gradients") {

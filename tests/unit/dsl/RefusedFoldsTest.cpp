@@ -1,5 +1,6 @@
 // Every complaint about folds and stores, with its exact text.
 #include "Refused.h"
+#include "tilewright/dsl/Roles.h"
 
 using namespace tw;
 
@@ -78,4 +79,30 @@ TEST_CASE("refused: stores") {
 TEST_CASE("refused: requirements") {
   REFUSED_HERE("require() needs a condition, got i32; compare it: x > 0", require(extent(q), ""));
   REFUSED_HERE("require() reads a tensor; it is checked before launch and can compare extents, dimensions and scalars only", require(I(0) > 0, ""));
+}
+
+TEST_CASE("refused: sums that a fold's steps cannot make in memory") {
+  const Axis b("b"), e("e");
+  const Tensor W("W", Type::bf16, 3), V("V", Type::bf16, 2), R("R", Type::f32, 2), S("S", Type::f32, 2), H("H", Type::bf16, 2), L("L", Type::f64, 2);
+  const Tile w = W(b, q, k);
+  auto [rows] = fold(k, std::tuple{full(0, {b, q})}, [&](Tile so) { return std::tuple{so + sum(cast(w, Type::f32), over(k))}; });
+  auto with = [&](Tensor to, Axes index, const Tile &value) { return rolesOf({"sums", {store(R, {b, q}, rows), store(to, index, value)}}, "q"); };
+  const Tile part = dot(w, V(q, e), over(q));
+  const Roles roles = with(S, {k, e}, sum(part, over(b)));
+  CHECK(roles.fold->axis.name() == "k");
+  CHECK(roles.of(e) == Role::inner);
+  CHECK(roles.of(b) == Role::free);
+  REFUSED("the steps of a fold add to 'H[k, e]' of type bf16; sums in memory are f32 or f64: store it as one of them, and convert it in a program of its own", with(H, {k, e}, sum(part, over(b))));
+  REFUSED("the steps of a fold add f32[k, e] to 'L[k, e]' of type f64; sum it in that type", with(L, {k, e}, sum(part, over(b))));
+  REFUSED("items cannot own tiles of axis 'q': 'S[k, e]' is not stored along it", with(S, {k, e}, sum(part, over(b)) + 1));
+}
+
+TEST_CASE("a program of elements has a fold that carries nothing") {
+  const Tensor To("To", Type::bf16, 2);
+  const Roles roles = rolesOf({"rounded", {store(To, {q, k}, x * 2)}});
+  CHECK(roles.block().name() == "q");
+  CHECK(roles.fold->axis.name() == "k");
+  CHECK(roles.fold->arguments.empty());
+  REFUSED("program 'row' has no fold; walk one of its axes with fold(axis, …)", rolesOf({"row", {store(O, {q}, cast(index(q), Type::f32))}}));
+  REFUSED("program 'sums' has no fold; walk one of its axes with fold(axis, …)", rolesOf({"sums", {store(To, {q, d}, sum(x, over(k)))}}));
 }

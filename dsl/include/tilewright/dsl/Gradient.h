@@ -14,6 +14,9 @@ struct GradientOptions {
   /// How many tiles a backward program carries at most: with fewer there are more programs, each of which computes again what it needs, and takes
   /// fewer registers.
   int tilesPerProgram = 2;
+  /// Whether sums over the fold's axis are made by the program that sums over the block axis, which has what they stand on at hand: its steps add to a
+  /// tensor between programs (`addedBySteps`), in no fixed order, and a program of its own rounds it. Else, and where there is no one such program, they have a program of their own.
+  bool accumulates = false;
 };
 
 /// A tensor that one program writes and later ones read; the caller makes it, and what it holds before means nothing.
