@@ -102,6 +102,29 @@ DEV void isolate_within(float (&acc)[A], const u64 (&plus)[2], const u64 (&minus
   bar_sync(common_barrier, 128 * WARPGROUPS);
 }
 
+// An element of a tile of chunks of ROWS rows, as a number.
+template <class T, int ROWS> DEV float tile_element(u32 tile, int row, int column) {
+  const u32 x = ld_shared_u16(tile + (column >> 6) * (ROWS * 128) + row * 128 + ((((column & 63) >> 3) ^ (row & 7)) << 4) + (column & 7) * 2);
+  return T::kind == 0 ? unpack_bf16_lo(x) : unpack_f16_lo(x);
+}
+
+// to[r * stride + c] += left[r, :] . right[:, c], without the products whose left element is 0. Left is ROWS x DEPTH; the right tile has RIGHT_ROWS
+// rows, which are contracted if ROWS_CONTRACTED, else its columns are. Called by all `threads`.
+template <class T, int ROWS, int DEPTH, int RIGHT_ROWS, int COLUMNS, bool ROWS_CONTRACTED>
+APART void add_apart(u32 left, u32 right, float* to, i64 stride, int rows, int columns, int thread, int threads) {
+#pragma unroll 1
+  for (int i = thread; i < ROWS * COLUMNS; i += threads) {
+    const int row = i / COLUMNS, column = i % COLUMNS;
+    float sum = 0.f;
+#pragma unroll 1
+    for (int k = 0; k < DEPTH; k++) {
+      const float weight = tile_element<T, ROWS>(left, row, k);
+      if (weight != 0.f) sum += weight * tile_element<T, RIGHT_ROWS>(right, ROWS_CONTRACTED ? k : column, ROWS_CONTRACTED ? column : k);
+    }
+    if (row < rows && column < columns) red_add_f32(to + row * stride + column, sum);
+  }
+}
+
 template <class T, bool ROWS_CONTRACTED, int ROWS, int CHUNKS, int WARPGROUPS, bool KEEP, int A, int W>
 APART void isolate_apart(float (&acc)[A], const u64 (&plus)[2], const u64 (&minus)[2], u32 tile, int cw, int warp, int lane) {
   isolate_within<T, ROWS_CONTRACTED, ROWS, CHUNKS, WARPGROUPS, KEEP, A, W>(acc, plus, minus, tile, cw, warp, lane);

@@ -40,9 +40,25 @@ DEV void tma_store_5d(const TMap* m, u32 src, int c0, int c1, int c2, int c3, in
   const int at[5] = {c0, c1, c2, c3, c4};
   simulator_->tensorStore(5, m, src, at, 0, line_);
 }
+DEV void tma_reduce_add_1d(const TMap* m, u32 src, int c0, LINE_) {
+  const int at[5] = {c0};
+  simulator_->tensorStore(1, m, src, at, 1, line_);
+}
 DEV void tma_reduce_add_2d(const TMap* m, u32 src, int c0, int c1, LINE_) {
   const int at[5] = {c0, c1};
   simulator_->tensorStore(2, m, src, at, 1, line_);
+}
+DEV void tma_reduce_add_3d(const TMap* m, u32 src, int c0, int c1, int c2, LINE_) {
+  const int at[5] = {c0, c1, c2};
+  simulator_->tensorStore(3, m, src, at, 1, line_);
+}
+DEV void tma_reduce_add_4d(const TMap* m, u32 src, int c0, int c1, int c2, int c3, LINE_) {
+  const int at[5] = {c0, c1, c2, c3};
+  simulator_->tensorStore(4, m, src, at, 1, line_);
+}
+DEV void tma_reduce_add_5d(const TMap* m, u32 src, int c0, int c1, int c2, int c3, int c4, LINE_) {
+  const int at[5] = {c0, c1, c2, c3, c4};
+  simulator_->tensorStore(5, m, src, at, 1, line_);
 }
 DEV void bulk_load(u32 dst, const void* src, u32 bytes, u32 bar, LINE_) { simulator_->bulkLoad(dst, src, bytes, bar, line_); }
 DEV void bulk_store(void* dst, u32 src, u32 bytes, LINE_) { simulator_->bulkStore(dst, src, bytes, 0, line_); }

@@ -23,8 +23,13 @@ struct Lengths {
 };
 
 /// All that the programs of a gradient read and store, each in its type.
-/// `spoiled`: an element of dO that is NaN.
-Evaluation everything(const Gradient &made, const Program &program, const Lengths &n, std::optional<std::size_t> spoiled) {
+struct Spoiled {
+  std::string tensor;
+  std::size_t element;
+};
+
+/// `spoiled`: an element that is NaN.
+Evaluation everything(const Gradient &made, const Program &program, const Lengths &n, const std::optional<Spoiled> &spoiled) {
   Evaluation in;
   const std::map<std::string, std::vector<std::int64_t>> shapes{{"Q", {n.b, n.h, n.sq, n.d}}, {"K", {n.b, n.hkv, n.skv, n.d}}, {"V", {n.b, n.hkv, n.skv, n.dv}}, {"slopes", {n.h}}, {"O", {n.b, n.h, n.sq, n.dv}}};
   unsigned seed = 0;
@@ -33,16 +38,16 @@ Evaluation everything(const Gradient &made, const Program &program, const Length
       in.tensors[tensor->name] = randomArray(shapes.at(tensor->name), ++seed, tensor->type, tensor->name == "slopes" ? 0.1 : 1);
   in.tensors["dO"] = randomArray(shapes.at("O"), ++seed, Type::bf16);
   if (spoiled)
-    in.tensors["dO"].data[*spoiled] = std::numeric_limits<double>::quiet_NaN();
+    in.tensors[spoiled->tensor].data[spoiled->element] = std::numeric_limits<double>::quiet_NaN();
   for (auto &[name, array] : evaluateGradient(made, in, [](double x, Type type) { return roundTo(x, type); }))
     in.tensors[name] = array;
   return in;
 }
 
 /// The backward program that stores a tensor, in the simulator against evaluate(); its reports, and how far off.
-void right(const std::string &variant, const Lengths &n, const std::string &stored, std::optional<std::size_t> spoiled = {}) {
+void right(const std::string &variant, const Lengths &n, const std::string &stored, const std::optional<Spoiled> &spoiled = {}, bool accumulates = false) {
   const Program program = makeVariant(variant, {.type = Type::bf16});
-  const Gradient made = gradient(program, {.outputs = {"O"}, .inputs = {}});
+  const Gradient made = gradient(program, {.outputs = {"O"}, .inputs = {}, .accumulates = accumulates});
   const Evaluation all = everything(made, program, n, spoiled);
   for (const Program &each : made.backward) {
     Evaluation in;
@@ -100,5 +105,19 @@ TEST_CASE("dK and dV on an H200, summed over the heads of a group") {
 
 TEST_CASE("a NaN in dO reaches the keys that its row sees and no others, on an H200") {
   const Lengths n{1, 1, 1, 132, 100, 64, 64};
-  right("causal", n, "dK", std::size_t(40 * n.dv + 5));      // row 40 sees keys 0 … 8
+  right("causal", n, "dK", Spoiled{"dO", std::size_t(40 * n.dv + 5)});      // row 40 sees keys 0 … 8
+}
+
+TEST_CASE("dQ summed in memory beside dK and dV, on an H200") {
+  right("plain", {1, 2, 1, 72, 140, 64, 64}, "dQ_sum", {}, true);          // halves of 64 columns; the last keys' tile is cut
+  right("plain", {1, 2, 2, 132, 136, 128, 128}, "dQ_sum", {}, true);
+  right("causal", {1, 2, 1, 132, 136, 128, 128}, "dQ_sum", {}, true);
+  right("softcap(20)+window(40,0)", {1, 1, 1, 132, 136, 64, 64}, "dQ_sum", {}, true);
+  right("plain", {1, 1, 1, 70, 90, 64, 64}, "dQ", {}, true);
+}
+
+TEST_CASE("a NaN that a mask hides reaches no sum in memory, on an H200") {
+  const Lengths n{1, 1, 1, 132, 136, 64, 64};
+  right("causal", n, "dQ_sum", Spoiled{"K", std::size_t(130 * n.d + 5)}, true);      // rows from 126 on see key 130
+  right("causal", n, "dQ_sum", Spoiled{"dO", std::size_t(40 * n.dv + 5)}, true);
 }

@@ -11,7 +11,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Parameter::Kind, {{Parameter::Kind::tensor, "tensor
 NLOHMANN_JSON_SERIALIZE_ENUM(AxisFacts::Role, {{AxisFacts::Role::free, "free"}, {AxisFacts::Role::block, "block"},
   {AxisFacts::Role::fold, "fold"}, {AxisFacts::Role::inner, "inner"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Expression, op, value, name, dimension, operands)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, kind, name, type, rank, stored, positive)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, kind, name, type, rank, stored, positive, summed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AxisBinding, tensor, dimension)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AxisFacts, name, role, width, bindings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexFacts, tensor, dimension, index, text)
@@ -28,7 +28,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, f
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers, spillBytes, stackBytes, staticSharedBytes, remarks)
 
 namespace {
-constexpr std::string_view magic = "tilewright artifact 5\n";
+constexpr std::string_view magic = "tilewright artifact 6\n";
 }
 
 std::vector<std::string> namesOf(const Artifact &artifact, Parameter::Kind kind) {
@@ -49,7 +49,7 @@ std::string serialise(const Artifact &a) {
 Artifact parseArtifact(std::string_view bytes) {
   auto refuse = [](const std::string &why) -> std::runtime_error { return std::runtime_error("not an artifact of this version: " + why); };
   if (bytes.substr(0, magic.size()) != magic)
-    throw refuse("expected it to start with \"tilewright artifact 5\"");
+    throw refuse("expected it to start with \"tilewright artifact 6\"");
   bytes.remove_prefix(magic.size());
   std::size_t end = bytes.find('\n');
   if (end == bytes.npos)

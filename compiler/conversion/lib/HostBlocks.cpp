@@ -205,6 +205,10 @@ LogicalResult Lowering::lowerAction(Operation *op, BlockPlan &plan) {
     }
     makeAvailable(value, plan);
     store(loc, buffers.lookup(value), rectangle(write.getMemory(), write.getOffsets(), write.getDims(), tileOf(value), false));
+  } else if (auto sum = dyn_cast<tile::AccumulateOp>(op)) {
+    Value value = sum.getValue();
+    makeAvailable(value, plan);
+    accumulate(loc, buffers.lookup(value), rectangle(sum.getMemory(), sum.getOffsets(), sum.getDims(), tileOf(value), false));
   } else
     return op->emitError() << "the host lowering does not know this operation; expected tile, arith, math operations, scf.for or their results";
   return success();

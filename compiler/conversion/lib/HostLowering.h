@@ -112,6 +112,8 @@ private:
   void load(Location loc, const Rectangle &from, Value into, Value *finite);
   Value loadPlaced(Location loc, const Placed &at, Value into, bool watched);
   void store(Location loc, const Buffer &from, const Rectangle &into);
+  /// Adds instead, each element at once: other items may be adding there.
+  void accumulate(Location loc, const Buffer &from, const Rectangle &into);
   Value insideAt(Location loc, Value memory, mlir::ValueRange indices);
   Value linear(Location loc, Value memory, mlir::ValueRange indices);
   Value loadOne(Location loc, Value memory, mlir::ValueRange indices);

@@ -360,6 +360,19 @@ void Lowering::store(Location loc, const Buffer &from, const Rectangle &into) {
   });
 }
 
+void Lowering::accumulate(Location loc, const Buffer &from, const Rectangle &into) {
+  IndexWriter w{b, loc};
+  Placed at = place(loc, into);
+  Value one = w.constant(1);
+  loop(b, loc, at.rowLow, at.rowHigh, one, {}, [&](Value i, Value) {
+    return loop(b, loc, at.columnLow, at.columnHigh, one, {}, [&](Value j, Value) {
+      Value x = memref::LoadOp::create(b, loc, from.memory, ValueRange{i, j}), place = w.add(at.origin, w.add(w.mul(i, at.rowStride), w.mul(j, at.columnStride)));
+      memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, x, at.flat, place);
+      return Value();
+    });
+  });
+}
+
 Buffer Lowering::loadRows(tile::LoadOp op, Type element) {
   Location loc = op.getLoc();
   auto type = tileOf(op.getResult());

@@ -130,7 +130,7 @@ void BlockPlan::findStored() {
         store |= !loadBehind(value);
       else if (user->getBlock() != &block)
         store |= cost(value, dear) >= 2;
-      else if (isa<tile::StoreOp, scf::YieldOp>(user))
+      else if (isa<tile::StoreOp, tile::AccumulateOp, scf::YieldOp>(user))
         store = true;
       else if (sums.count(user))
         store |= !value.hasOneUse() && cost(value, dear) >= dear;

@@ -54,7 +54,7 @@ LogicalResult checkForm(func::FuncOp kernel) {
   if (!kernel.getBody().hasOneBlock())
     return kernel.emitError() << "a kernel of one block is expected";
   WalkResult walked = kernel.walk([](Operation *op) -> WalkResult {
-    if (isa<func::FuncOp, func::ReturnOp, scf::ForOp, scf::YieldOp, tile::LoadOp, tile::StoreOp, tile::GatherOp, tile::ReduceOp, tile::DotOp,
+    if (isa<func::FuncOp, func::ReturnOp, scf::ForOp, scf::YieldOp, tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::GatherOp, tile::ReduceOp, tile::DotOp,
             tile::KeptOp, tile::ClassesOp, tile::KeptAtOp, tile::ExtremesOp>(op) ||
         (host::isElementwise(op) && op->getNumResults() == 1)) {
       for (Type type : op->getResultTypes())

@@ -276,7 +276,7 @@ void Declarations::printSetup(Text &text) const {
       text.line(fmt::format("smem_name(sb + {0}_EMPTY, {1}, \"{0}_EMPTY\");", name, 8 * slots));
       eachSlot(slots, [&](const char *step) {
         const std::int64_t each = copyingThreads();
-        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, (arrivedAtByLanes(barriers.getResult()) ? each : 1) + (storedByLanes(barriers.getResult()) ? each : 0)));
+        text.line(fmt::format("mbar_init(sb + {}_FULL{}, {});", name, step, barriers.getArrivals() ? int64_t(*barriers.getArrivals()) : (arrivedAtByLanes(barriers.getResult()) ? each : 1) + (storedByLanes(barriers.getResult()) ? each : 0)));
         text.line(fmt::format("mbar_init(sb + {}_EMPTY{}, {});", name, step, std::uint64_t(barriers.getReleases())));
       });
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {

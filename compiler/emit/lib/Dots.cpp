@@ -8,31 +8,36 @@ namespace tw::emit {
 namespace {
 
 /// Which constant a dot steps its descriptor from.
-std::string descriptorKey(Value ring, const Declarations &declared, bool isLeft, bool transposed) {
-  return declared.stem(ring) + (isLeft ? "_left" : transposed ? "_rows" : "_right");
+std::string descriptorKey(Value ring, const Declarations &declared, bool isLeft, bool transposed, bool shares) {
+  return declared.stem(ring) + (isLeft ? shares ? "_whole" : "_left" : transposed ? "_rows" : "_right") + (shares && !isLeft ? "_own" : "");
 }
 
 } // namespace
 
 void Statements::descriptors(device::ConsumersOp role) {
   // A row of a chunk takes 128 bytes; 8 rows, the unit of the swizzle, 1024.
-  auto declare = [&](Value ring, bool isLeft, bool transposed) {
-    const std::string key = descriptorKey(ring, declared, isLeft, transposed);
+  auto declare = [&](Value ring, bool isLeft, bool transposed, int64_t shared) {
+    const std::string key = descriptorKey(ring, declared, isLeft, transposed, shared);
     std::string &name = descriptorNames[key];
     if (!name.empty())
       return;
     name = names.unique(key);
-    const int64_t leading = transposed ? cast<device::RingType>(ring.getType()).rows() * 128 : 16;
-    text.line(fmt::format("const u64 {} = desc_sw128(sb + {}_AT{}, {}, 1024);", name, declared.stem(ring), isLeft ? " + cw * 64 * 128" : "", leading));
+    const int64_t rowBytes = 128, chunkBytes = cast<device::RingType>(ring.getType()).rows() * rowBytes, leading = transposed ? chunkBytes : 16;
+    // A warpgroup's rows of a left tile, or its columns of a right one: chunks of 64 where they lie side by side, else rows.
+    const int64_t own = isLeft ? shared ? 0 : 64 * rowBytes : !transposed ? shared * rowBytes : shared % 64 ? shared * 2 : shared / 64 * chunkBytes;
+    text.line(fmt::format("const u64 {} = desc_sw128(sb + {}_AT{}, {}, 1024);", name, declared.stem(ring), !own ? "" : isLeft ? " + cw * 64 * 128" : fmt::format(" + cw * {}", own), leading));
   };
   role.walk([&](device::MultiplyOp op) {
+    const int64_t shared = op.getShares() ? int64_t(op.getAccumulator().getType().getWidth()) : 0;
     if (isa<device::RingType>(op.getLeft().getType()))
-      declare(op.getLeft(), true, false);
-    declare(op.getRight(), false, op.getTransposed());
+      declare(op.getLeft(), true, false, shared);
+    declare(op.getRight(), false, op.getTransposed(), shared);
   });
 }
 
 LogicalResult Statements::print(device::MultiplyOp op) {
+  if (!hopper && op.getShares())
+    return op.emitOpError() << "shares out columns, which has a text on sm90a only";
   if (!hopper) {
     const std::string left = isa<device::RingType>(op.getLeft().getType()) ? slotAddress(op.getLeft(), op.getLeftCursor()) : registers[op.getLeft()];
     text.line(fmt::format("{}({}, {}, {}, {}, lane);", dots.nameOf(op), registers[op.getAccumulator()], left, slotAddress(op.getRight(), op.getRightCursor()), leftRow()));
@@ -40,7 +45,7 @@ LogicalResult Statements::print(device::MultiplyOp op) {
   }
   auto descriptor = [&](Value ring, Value cursor, bool isLeft, bool transposed) {
     const std::string &slot = cursors[cursor].slot;
-    const std::string &name = descriptorNames[descriptorKey(ring, declared, isLeft, transposed)];
+    const std::string &name = descriptorNames[descriptorKey(ring, declared, isLeft, transposed, op.getShares())];
     return name + (slot.empty() ? "" : fmt::format(" + {} * ({}_BYTES / 16)", slot, declared.stem(ring)));
   };
   const bool isTile = isa<device::RingType>(op.getLeft().getType());

@@ -100,6 +100,29 @@ LogicalResult Statements::print(device::ReleaseOp op) {
   return success();
 }
 
+// The cursor waits for full slots, so that empty ones are one phase behind.
+LogicalResult Statements::print(device::ReserveOp op) {
+  text.line(fmt::format("mbar_wait({}, {} ^ 1);", barrier(op.getCursor(), "_EMPTY"), cursors[op.getCursor()].phase));
+  return success();
+}
+
+// Words 4 i … 4 i + 3 of the operand are 16 of its columns, as four 8x8 matrices: two blocks of rows, then two of columns.
+LogicalResult Statements::print(device::PublishOp op) {
+  if (!hopper)
+    return op.emitOpError() << "has a text on sm90a only";
+  const int64_t width = op.getOperand().getType().getWidth(), chunkRowBytes = 128, columnsOfMatrices = 16;
+  text.open("{");
+  text.line(fmt::format("const u32 at = {} + cw * {} + ((lane >> 4) * 8 + (lane & 7)) * 128 + ((((warp & 3) * 2 + ((lane >> 3) & 1)) ^ (lane & 7)) << 4);", slotAddress(op.getRing(), op.getCursor()), width * chunkRowBytes));
+  text.line("#pragma unroll");
+  text.line(fmt::format("for (int i = 0; i < {0}; i++) stmatrix_x4_trans(at + i * {1}, {2}[4 * i], {2}[4 * i + 1], {2}[4 * i + 2], {2}[4 * i + 3]);", width / columnsOfMatrices, columnsOfMatrices * chunkRowBytes,
+                        registers[op.getOperand()]));
+  text.close();
+  text.line("fence_async_proxy();");
+  text.line("__syncwarp();");
+  text.line(fmt::format("if (lane == 0) mbar_arrive({});", barrier(op.getCursor(), "_FULL")));
+  return success();
+}
+
 LogicalResult Statements::print(device::DrawOp op) {
   const std::string drawn = "atomicAdd(" + values.textOf(op.getCounters()) + ", 1) + (int)gridDim.x";
   if (oneThread) {

@@ -20,6 +20,10 @@ LogicalResult Statements::shared(device::KernelOp kernel) {
         .Case([&](device::LoadColumnOp load) { readByLanes.insert(device::barriersOf(load.getCursor()).getResult()); })
         .Case([&](device::ScanOp scan) { readByLanes.insert(device::barriersOf(scan.getCursor()).getResult()); })
         .Case([&](device::IsolateOp isolate) { readByLanes.insert(device::barriersOf(isolate.getCursor()).getResult()); })
+        .Case([&](device::AddApartOp sum) {
+          readByLanes.insert(device::barriersOf(sum.getLeftCursor()).getResult());
+          readByLanes.insert(device::barriersOf(sum.getRightCursor()).getResult());
+        })
         .Case([&](device::RepeatOp repeat) {
           readByLanes.insert(device::barriersOf(repeat.getLeftCursor()).getResult());
           readByLanes.insert(device::barriersOf(repeat.getRightCursor()).getResult());
@@ -55,7 +59,11 @@ LogicalResult Statements::consumers(device::ConsumersOp role) {
   text.line(fmt::format("const int row = cw * {} + (warp & 3) * {} + (lane >> 2), col = 2 * (lane & 3);   // of the first element in a fragment", 4 * rowsOfWarp, rowsOfWarp));
   if (hopper)
     descriptors(role);
-  return block(role.getBody().front());
+  if (failed(block(role.getBody().front())))
+    return failure();
+  if (role.walk([](device::AddTileOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    text.line("if (lane == 0) tma_store_wait_read();   // shared memory must stay until the last sums have left it");
+  return success();
 }
 
 LogicalResult Statements::block(Block &block) {
@@ -68,7 +76,7 @@ LogicalResult Statements::block(Block &block) {
 LogicalResult Statements::statement(Operation *op) {
   using Result = LogicalResult;
   return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp,
+      .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp,
             device::ReleaseOp, device::DrawOp, device::RetireOp, device::PostOp, device::ListTilesOp, device::KeptAtOp, device::RowExtremesOp, device::ReadPostOp, device::SendBackOp, device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp,
             device::FillOp, device::EachRowOp, device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp,
             device::CombineOp, device::JoinOp, device::LoadColumnOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp,

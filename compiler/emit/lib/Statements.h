@@ -36,6 +36,8 @@ private:
   llvm::LogicalResult print(device::AdvanceOp op);
   llvm::LogicalResult print(device::AwaitOp op);
   llvm::LogicalResult print(device::ReleaseOp op);
+  llvm::LogicalResult print(device::ReserveOp op);
+  llvm::LogicalResult print(device::PublishOp op);
   llvm::LogicalResult print(device::DrawOp op);
   llvm::LogicalResult print(device::RetireOp op);
   llvm::LogicalResult print(device::PostOp op);
@@ -93,6 +95,8 @@ private:
   // ---- Stores.cpp
   llvm::LogicalResult print(device::StoreTileOp op);
   llvm::LogicalResult print(device::StoreRowsOp op);
+  llvm::LogicalResult print(device::AddTileOp op);
+  llvm::LogicalResult print(device::AddApartOp op);
 
   struct Cursor {
     std::string slot, phase;   // variables; no slot where there is one only, no phase where it only trails

@@ -67,6 +67,55 @@ LogicalResult Statements::print(device::StoreTileOp op) {
   return success();
 }
 
+// Two rows of a warp's 16 are a thread's, and two columns of every eight. 32 columns of 16 rows are what one instruction of the copy engine adds.
+LogicalResult Statements::print(device::AddTileOp op) {
+  if (!hopper)
+    return op.emitOpError() << "has a text on sm90a only";
+  constexpr int64_t boxColumns = 32, boxBytes = 16 * 128;
+  const int64_t width = op.getFragment().getType().getWidth(), boxes = (width + boxColumns - 1) / boxColumns;
+  const std::string &from = registers[op.getFragment()], outbox = declared.stem(op.getOutbox());
+  SmallVector<std::string> at;
+  for (Value coordinate : op.getCoordinates())
+    at.push_back(values.lasting(coordinate).as(Precedence::sum));
+  text.line("if (lane == 0) tma_store_wait_read();");
+  text.line("__syncwarp();");
+  text.open("{");
+  text.line(fmt::format("const u32 box = sb + {0}_AT + (cw * 4 + (warp & 3)) * {0}_BYTES, at = box + (lane >> 2) * 128 + (lane & 1) * 8;", outbox));
+  text.line("#pragma unroll");
+  text.open(fmt::format("for (int j = 0; j < {}; j++) {{", width / 8));
+  text.line(fmt::format("const u32 to = at + (j >> 2) * {} + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2)) << 4);", boxBytes));
+  text.line(fmt::format("st_shared_v2(to, __float_as_uint({0}[4 * j]), __float_as_uint({0}[4 * j + 1]));", from));
+  text.line(fmt::format("st_shared_v2(to + 8 * 128, __float_as_uint({0}[4 * j + 2]), __float_as_uint({0}[4 * j + 3]));", from));
+  text.close();
+  text.line("fence_async_proxy();");
+  text.line("__syncwarp();");
+  text.open("if (lane == 0) {");
+  for (int64_t box = 0; box < boxes; ++box) {
+    std::string coordinates;
+    for (auto [i, start] : llvm::enumerate(at)) {
+      std::string place = start;
+      if (i == 0)
+        place += (op.getShares() ? fmt::format(" + cw * {}", width) : "") + (box ? fmt::format(" + {}", box * boxColumns) : "");
+      if (i == 1)
+        place += std::string(op.getShares() ? "" : " + cw * 64") + " + (warp & 3) * 16";
+      coordinates += ", " + place;
+    }
+    text.line(fmt::format("tma_reduce_add_{}d({}, box + {}{});", at.size(), declared.map(op.getMap()), box * boxBytes, coordinates));
+  }
+  text.line("tma_store_commit();");
+  text.close();
+  text.close();
+  return success();
+}
+
+LogicalResult Statements::print(device::AddApartOp op) {
+  device::RingType left = op.getLeft().getType(), right = op.getRight().getType();
+  text.line(fmt::format("add_apart<{}, {}, {}, {}, {}, {}>({}, {}, {} + {}, {}, {}, {}, cw * 128 + (warp & 3) * 32 + lane, {});", left.getElement().isBF16() ? "BF16" : "F16", left.rows(), left.columns(), right.rows(),
+                        std::uint64_t(op.getWidth()), op.getTransposed(), slotAddress(op.getLeft(), op.getLeftCursor()), slotAddress(op.getRight(), op.getRightCursor()), values.textOf(op.getPointer()),
+                        values.textOf(op.getOffset(), Precedence::sum), values.textOf(op.getStride()), values.textOf(op.getRows()), values.textOf(op.getColumns()), 128 * warpgroups));
+  return success();
+}
+
 LogicalResult Statements::print(device::StoreRowsOp op) {
   Type from = op.getRows().getType().getElement(), to = op.getPointer().getType().getElement();
   const std::string pointer = values.textOf(op.getPointer());

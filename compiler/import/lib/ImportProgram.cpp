@@ -47,7 +47,8 @@ public:
     importFold(entry, values);
     builder.setInsertionPointToEnd(entry);
     for (const Store &store : program.stores)
-      importStore(store, values);
+      if (!isOfSteps(store))
+        importStore(store, values);
     func::ReturnOp::create(builder, builder.getUnknownLoc());
     return module;
   }
@@ -131,6 +132,9 @@ private:
     SmallVector<Value> yields;
     for (std::size_t i = 0; i < fold.yields.size(); ++i)
       yields.push_back(values.atAxes(fold.yields[i], fold.arguments[i].type(), fold.arguments[i].axes()));
+    for (const Store &store : program.stores)
+      if (isOfSteps(store))
+        importStore(store, values);
     values.leave(yields);
     for (; !around.empty(); around.pop_back()) {
       yields.assign(loop.getResults().begin(), loop.getResults().end());
@@ -138,6 +142,9 @@ private:
       loop = around.back();
     }
   }
+
+  /// Is it what a step of the fold makes?
+  bool isOfSteps(const Store &store) const { return contains(store.index, roles.fold->axis); }
 
   void importStore(const Store &store, ImportValues &values) {
     mlir::Location where = ImportValues::location(builder, store.where, store.tensor.name());
@@ -151,6 +158,11 @@ private:
     for (const Axis &axis : store.index) {
       offsets.push_back(values.startOf(axis, where));
       dims.push_back(values.dimensionOf(tiled, axis));
+    }
+    if (const Tile *part = addedBySteps(roles, store)) {
+      Value value = values.atAxes(*part, store.tensor.type(), tiled);
+      tile::AccumulateOp::create(builder, where, value, values.tensor(store.tensor.name()), offsets, dims);
+      return;
     }
     Value value = values.atAxes(store.value, store.tensor.type(), tiled);
     value = values.toMemory(value, store.tensor.type(), where);

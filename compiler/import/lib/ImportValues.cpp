@@ -109,7 +109,8 @@ void ImportValues::leave(ValueRange yields) {
   auto [fold, op] = loops.back();
   loops.pop_back();
   b.setInsertionPointToEnd(op.getBody());
-  scf::YieldOp::create(b, op.getLoc(), yields);
+  if (!op.getResults().empty())       // else it ends by itself
+    scf::YieldOp::create(b, op.getLoc(), yields);
   arguments.starts.erase(fold.axis.name());
   b.setInsertionPointAfter(op);
   if (loops.empty())

@@ -13,6 +13,14 @@ namespace {
 /// Inside a loop over rows or elements?
 bool hasPresentRow(Operation *op) { return op->getParentOfType<EachRowOp>() || op->getParentOfType<EachElementOp>(); }
 
+constexpr int64_t rowsOfWarpgroup = 64;
+
+/// The warpgroups of the consumers that an operation stands in; 1 where it stands in none.
+int64_t sharers(Operation *op) {
+  auto consumers = op->getParentOfType<ConsumersOp>();
+  return consumers ? int64_t(consumers.getWarpgroups()) : 1;
+}
+
 LogicalResult checkAccess(Operation *op, Type registers, Type value) {
   if (elementOf(registers) != value)
     return op->emitOpError() << "reads or writes " << value << ", but the registers hold " << elementOf(registers);
@@ -129,8 +137,11 @@ LogicalResult MultiplyOp::verify() {
     return emitOpError() << "has a column vector for its right operand";
   auto padded = [](RingType ring) { return ring.chunks() * 64; };   // columns past a tile's own are 0
   int64_t rightDepth = getTransposed() ? right.rows() : padded(right), rightWidth = getTransposed() ? right.columns() : right.rows();
-  if (rightDepth < depth || rightWidth < n)
-    return emitOpError() << "takes " << depth << " x " << n << " of a right operand that is " << rightDepth << " x " << rightWidth;
+  const int64_t taken = getShares() ? n * sharers(*this) : n;
+  if (rightDepth < depth || rightWidth < taken)
+    return emitOpError() << "takes " << depth << " x " << taken << " of a right operand that is " << rightDepth << " x " << rightWidth;
+  if (auto left = dyn_cast<RingType>(getLeft().getType()); getShares() && (!left || left.isVector() || left.rows() != rowsOfWarpgroup || (n % 64 && taken != 64)))
+    return emitOpError() << "shares out columns of " << getLeft().getType() << " by " << n << "; expected a tile of 64 rows, and for each warpgroup multiples of 64 columns or a part of 64";
   Type leftElement;
   int64_t leftDepth;
   if (auto operand = dyn_cast<OperandType>(getLeft().getType())) {
@@ -149,6 +160,43 @@ LogicalResult MultiplyOp::verify() {
     return emitOpError() << "contracts " << depth << " elements of a left operand that has " << leftDepth;
   if (leftElement != right.getElement())
     return emitOpError() << "multiplies " << leftElement << " by " << right.getElement() << "; operands of a dot have one type";
+  return success();
+}
+
+LogicalResult PublishOp::verify() {
+  RingType ring = getRing().getType();
+  const int64_t width = getOperand().getType().getWidth(), columns = rowsOfWarpgroup * sharers(*this);
+  if (ring.isVector() || ring.rows() != width || ring.columns() != columns || ring.getElement() != getOperand().getType().getElement())
+    return emitOpError() << "writes " << getOperand().getType() << ", transposed, to a tile of " << ring << "; expected " << width << " rows and 64 columns for each warpgroup, " << columns;
+  BarriersOp barriers = barriersOf(getCursor());
+  if (barriers && !barriers.getArrivals())
+    return emitOpError() << "fills a slot of barriers \"" << barriers.getName() << "\", which the producer fills; expected barriers with arrivals";
+  return success();
+}
+
+LogicalResult AddTileOp::verify() {
+  constexpr int64_t boxColumns = 32, boxRows = 16;
+  auto map = getMap().getDefiningOp<TensorMapOp>();
+  if (map && map.getBox().size() != getCoordinates().size())
+    return emitOpError() << "gives " << getCoordinates().size() << " coordinates to a map of " << map.getBox().size() << " dimensions";
+  if (map && (!map.getElement().isF32() || map.getSwizzle() != 128 || map.getBox().size() < 2 || map.getBox()[0] != boxColumns || map.getBox()[1] != boxRows))
+    return emitOpError() << "adds by a map of " << map.getElement() << "; expected f32 and boxes of 32 columns by 16 rows, permuted by the 128-byte swizzle";
+  const int64_t width = getFragment().getType().getWidth(), padded = (width + boxColumns - 1) / boxColumns * boxColumns;
+  if (!getFragment().getType().getElement().isF32() || (getShares() && width != padded))
+    return emitOpError() << "adds " << getFragment().getType() << "; expected f32" << (getShares() ? ", and multiples of 32 columns for each warpgroup" : "");
+  RingType outbox = getOutbox().getType();
+  if (!outbox.isVector() || !outbox.getElement().isF32() || outbox.columns() != padded * boxRows || outbox.getSlots() != 4 * sharers(*this))
+    return emitOpError() << "sends " << getFragment().getType() << " through " << outbox << "; expected " << padded * boxRows << " f32 for each of " << 4 * sharers(*this) << " warps";
+  return success();
+}
+
+LogicalResult AddApartOp::verify() {
+  RingType left = getLeft().getType(), right = getRight().getType();
+  if (left.isVector() || right.isVector() || left.getElement() != right.getElement() || !getPointer().getType().getElement().isF32())
+    return emitOpError() << "multiplies " << left << " by " << right << " for " << getPointer().getType() << "; expected two tiles of one type and f32";
+  const int64_t depth = getTransposed() ? right.rows() : right.columns(), width = getTransposed() ? right.columns() : right.rows();
+  if (depth != left.columns() || int64_t(getWidth()) > width)
+    return emitOpError() << "contracts " << left.columns() << " elements for " << getWidth() << " columns; the right operand is " << depth << " x " << width;
   return success();
 }
 

@@ -191,13 +191,14 @@ static bool anyPlane(FunctionOpInterface kernel, llvm::function_ref<bool(int64_t
   return found;
 }
 
-bool hidesMoreThanEnd(MaskOp mask, StringRef axis, llvm::function_ref<bool(Value)> isLength) {
+bool hidesMoreThanEnds(MaskOp mask, llvm::function_ref<StringRef(Value)> lengthOf) {
   if (mask.getCondition())
     return true;
   auto axes = axesOf(mask.getResult());
   for (auto [plane, rest] : llvm::enumerate(mask.getRest())) {
     auto difference = rest.getDefiningOp<arith::SubIOp>();
-    bool ends = difference && isLength(difference.getRhs()) && matchPattern(difference.getLhs(), m_One());
+    const StringRef axis = difference ? lengthOf(difference.getRhs()) : StringRef();
+    bool ends = !axis.empty() && matchPattern(difference.getLhs(), m_One());
     for (auto [i, name] : llvm::enumerate(axes))
       ends &= mask.getCoefficients()[plane * axes.size() + i] == (name.getValue() == axis ? 1 : 0);
     if (!ends)

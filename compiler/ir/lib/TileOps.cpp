@@ -64,6 +64,12 @@ LogicalResult StoreOp::verify() {
   return verifyRectangle(*this, getValue().getType(), cast<MemRefType>(getMemory().getType()), getOffsets().size(), getDims());
 }
 
+LogicalResult AccumulateOp::verify() {
+  if (Type element = elementOf(getValue().getType()); !element.isF32() && !element.isF64())
+    return emitOpError() << "adds elements of " << element << "; sums in memory are f32 or f64";
+  return verifyRectangle(*this, getValue().getType(), cast<MemRefType>(getMemory().getType()), getOffsets().size(), getDims());
+}
+
 LogicalResult GatherOp::verify() {
   auto memory = cast<MemRefType>(getMemory().getType());
   if (int64_t(getIndices().size()) != memory.getRank())
@@ -160,8 +166,8 @@ LogicalResult DotOp::verify() {
   Type expected = tileType(wide ? Type(b.getF64Type()) : Type(b.getF32Type()), shape, axes);
   if (getResult().getType() != expected)
     return emitOpError() << "gives " << expected << ", not " << getResult().getType();
-  if (getStage() && *getStage() > 1)
-    return emitOpError() << "stage " << *getStage() << " must be 0 or 1";
+  if (getStage() && *getStage() > 2)
+    return emitOpError() << "stage " << *getStage() << " must be 0, 1 or 2";
   return success();
 }
 

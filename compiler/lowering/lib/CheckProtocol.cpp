@@ -95,6 +95,8 @@ private:
         .Case([&](device::CopyOp copy) { return state.slots.copy(copy); })
         .Case([&](device::ListTilesOp list) { return state.slots.list(list); })
         .Case([&](device::PostOp post) { return state.slots.post(post); })
+        .Case([&](device::ReserveOp reserve) { return state.slots.reserve(reserve); })
+        .Case([&](device::PublishOp publish) -> LogicalResult { return failed(state.slots.publish(publish)) ? failure() : state.dots.touch(publish); })
         .Case([&](device::AwaitOp await) { return state.slots.await(await); })
         .Case([&](device::AdvanceOp advance) { return state.slots.advance(advance); })
         .Case([&](device::ReleaseOp release) -> LogicalResult {
@@ -112,6 +114,9 @@ private:
         .Case([&](device::SendBackOp answer) -> LogicalResult { return state.slots.read(answer, answer.getMailbox(), answer.getCursor()); })
         .Case([&](device::SentBackOp answer) { return state.slots.answer(answer); })
         .Case([&](device::LoadColumnOp load) -> LogicalResult { return state.slots.read(load, load.getRing(), load.getCursor()); })
+        .Case([&](device::AddApartOp sum) -> LogicalResult {
+          return failure(failed(state.slots.read(sum, sum.getLeft(), sum.getLeftCursor())) || failed(state.slots.read(sum, sum.getRight(), sum.getRightCursor())));
+        })
         .Case([&](device::RepeatOp repeat) -> LogicalResult {
           if (failed(state.slots.read(repeat, repeat.getLeft(), repeat.getLeftCursor())) || failed(state.slots.read(repeat, repeat.getRight(), repeat.getRightCursor())))
             return failure();
@@ -134,10 +139,10 @@ private:
     auto kernel = op.getParentOfType<device::KernelOp>();
     bool produces = bool(op.getParentOfType<device::ProducerOp>()), alone = !device::producerOf(kernel) && !device::isHopper(kernel);
     bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::ListTilesOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op);
-    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
+    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp, device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
     if (produces ? ofConsumers : ofProducer && !alone)
       return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";
-    if (underWarps && isa<device::MultiplyOp, device::IsolateOp, device::TurnOp>(op))
+    if (underWarps && isa<device::MultiplyOp, device::IsolateOp, device::TurnOp, device::PublishOp>(op))
       return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps of a warpgroup must come here";
     auto spoiled = dyn_cast<device::SpoiledOp>(op);
     if (underWarps && spoiled && spoiled.getAll())

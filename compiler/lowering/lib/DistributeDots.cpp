@@ -99,11 +99,11 @@ bool hidesElements(Block &step, StringAttr foldAxis) {
     if (op.hasAttr("tile.fold"))
       break;                                       // the loops that follow a first step
     WalkResult found = op.walk([&](tile::MaskOp mask) {
-      auto isLength = [&](Value value) {
+      auto lengthOf = [&](Value value) {
         auto extent = value.getDefiningOp<device::ExtentOp>();
-        return extent && extent.getAxis() == foldAxis;
+        return extent ? extent.getAxis() : StringRef();
       };
-      return tile::hidesMoreThanEnd(mask, foldAxis.getValue(), isLength) ? WalkResult::interrupt() : WalkResult::advance();
+      return tile::hidesMoreThanEnds(mask, lengthOf) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (found.wasInterrupted())
       return true;
@@ -163,6 +163,24 @@ FailureOr<Distributor::Operands> Distributor::operandsOf(tile::DotOp dot) {
   return found;
 }
 
+Value Distributor::sourceOf(Value operand) const {
+  for (auto round = operand.getDefiningOp<arith::TruncFOp>(); round && !registers.lookup(operand); round = operand.getDefiningOp<arith::TruncFOp>())
+    operand = round.getIn();
+  return operand;
+}
+
+Value Distributor::operandRegisters(Type type, std::size_t first) {
+  std::size_t place = first;
+  auto isRounded = [&](Value operand) { return llvm::any_of(rounded, [&](auto &known) { return known.second == operand; }); };
+  while (operandPool.size() <= place || operandPool[place].getType() != type || isInFlight(operandPool[place]) || isRounded(operandPool[place])) {
+    if (operandPool.size() <= place)
+      operandPool.push_back(declare(type, Value(), "operand"));
+    else
+      ++place;
+  }
+  return operandPool[place];
+}
+
 LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   Location loc = event.ops.front()->getLoc();
   Block *written = b.getInsertionBlock();
@@ -196,24 +214,18 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
                                   "that starts at 0 and is at most scaled by row, and apply everything else to the fold's result";
       if (length % Operands::deepest)
         return dot.emitError() << "contracts " << length << " computed elements; expected a multiple of 16: " << widthFor(dot.getAxis());
-      Value source = left;
-      for (auto round = source.getDefiningOp<arith::TruncFOp>(); round && !registers.lookup(source); round = source.getDefiningOp<arith::TruncFOp>())
-        source = round.getIn();
+      Value source = sourceOf(left);
       if (!registers.lookup(source))
         return dot.emitError() << "has a left operand that no registers hold";
-      Value &operand = packed[source];
-      if (!operand) {
-        auto type = device::OperandType::get(b.getContext(), length, rightRing.getElement());
-        std::size_t place = packed.size() - 1;
-        while (operandPool.size() <= place || operandPool[place].getType() != type || isInFlight(operandPool[place])) {
-          if (operandPool.size() <= place)
-            operandPool.push_back(declare(type, Value(), "operand"));
-          else
-            ++place;
-        }
-        operand = operandPool[place];
+      if (Value there = rounded.lookup(source)) {
+        issue.left = there;
+        held.push_back(there);
+      } else {
+        Value &operand = packed[source];
+        if (!operand)
+          operand = operandRegisters(device::OperandType::get(b.getContext(), length, rightRing.getElement()), packed.size() - 1);
+        issue.left = operand;
       }
-      issue.left = operand;
       issue.weights = registers.lookup(source);
     }
     if (moment == Moment::dots1) {
@@ -267,7 +279,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   for (const Issue &issue : issues) {
     device::TileOp right = issue.right;
     device::MultiplyOp::create(b, loc, issue.accumulator, issue.left, issue.leftCursor, scalars.lookupOrDefault(right.getRing()), scalars.lookupOrDefault(right.getCursor()), b.getI64IntegerAttr(issue.depth),
-                               issue.transposed ? b.getUnitAttr() : UnitAttr(), issue.accumulate ? b.getUnitAttr() : UnitAttr());
+                               issue.transposed ? b.getUnitAttr() : UnitAttr(), issue.accumulate ? b.getUnitAttr() : UnitAttr(), UnitAttr());
   }
   device::CommitOp::create(b, loc);
   if (event.inFlight) {
@@ -311,8 +323,10 @@ void Distributor::writeWait(const Event &event) {
   inFlight.erase(inFlight.begin(), inFlight.begin() + std::ptrdiff_t(done));
   if (first && !hasDots(Moment::dots0))
     release(Moment::dots0);
-  if (event.ends)
-    release(Moment::dots1);
+  if (!event.ends)
+    return;
+  release(Moment::dots1);
+  rounded.clear();
 }
 
 //===--- stores ------------------------------------------------------------------------------------===//
@@ -339,8 +353,14 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
   auto context = b.getContext();
   Value offsets = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI64Type()), tensor.str() + "_at");
   Value insides = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI1Type()), tensor.str() + "_inside");
+  Value columns, firstColumn;              // null for the tensor's first
+  if (columnDimension >= 0)
+    columns = parameters.length(tensor, columnDimension);
+  if (Value at = columnDimension < 0 ? Value() : store.getOffsets()[unsigned(columnDimension)]; at && !matchPattern(at, m_Zero())) {
+    firstColumn = scalars.lookupOrDefault(at);
+    columns = arith::SubIOp::create(b, loc, columns, firstColumn);
+  }
   auto rows = device::EachRowOp::create(b, loc);
-  Value columns;
   {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&rows.getBody());
@@ -352,8 +372,8 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
         inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
       }
       if (int(m) == columnDimension) {
-        if (!matchPattern(at, m_Zero()))
-          return store.emitError() << "writes columns of tensor \"" << tensor << "\" from another place than its first";
+        if (firstColumn)
+          offset = arith::AddIOp::create(b, loc, offset, arith::ExtSIOp::create(b, loc, b.getI64Type(), firstColumn));
         continue;
       }
       Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
@@ -379,7 +399,7 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
   if (space == Space::row)
     device::StoreRowsOp::create(b, loc, held, pointer, offsets, insides);
   else
-    device::StoreTileOp::create(b, loc, held, pointer, offsets, insides, parameters.length(tensor, columnDimension));
+    device::StoreTileOp::create(b, loc, held, pointer, offsets, insides, columns);
   return success();
 }
 

@@ -47,7 +47,7 @@ LogicalResult Distributor::writeNested(scf::ForOp loop) {
     for (const Product &product : products)
       device::MultiplyOp::create(b, loc, product.sum, product.left, product.leftCursor, product.right, product.rightCursor,
                                  b.getI64IntegerAttr(product.depth), product.transposed ? b.getUnitAttr() : UnitAttr(),
-                                 accumulate ? b.getUnitAttr() : UnitAttr());
+                                 accumulate ? b.getUnitAttr() : UnitAttr(), UnitAttr());
     device::CommitOp::create(b, loc);
     device::WaitOp::create(b, loc, b.getI64IntegerAttr(0), sums);
     forCursors([&](Value cursor) {

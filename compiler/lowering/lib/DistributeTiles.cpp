@@ -68,6 +68,7 @@ LogicalResult Distributor::writeBlock(Block &block) {
       awaitVectors();
   }
   releaseVectors();
+  releaseExchanges();
   frames.back().now = INT_MAX;
   return success();
 }
@@ -85,6 +86,12 @@ LogicalResult Distributor::writeEvent(const Event &event) {
     return writeDots(event, Moment::dots0);
   case Event::Kind::dots1:
     return writeDots(event, Moment::dots1);
+  case Event::Kind::publish:
+    return writePublish(cast<tile::DotOp>(event.ops.front()));
+  case Event::Kind::exchanged:
+    return writeExchanged(cast<tile::DotOp>(event.ops.front()));
+  case Event::Kind::add:
+    return writeAdd(cast<tile::AccumulateOp>(event.ops.front()));
   case Event::Kind::wait:
     writeWait(event);
     return success();
@@ -114,7 +121,10 @@ LogicalResult Distributor::writeControl(Operation *op) {
   auto follows = [](Operation *loop) {     // a loop that carries on from this one, in the same block
     return llvm::any_of(loop->getUsers(), [&](Operation *user) { return user->hasAttr("tile.fold") && user->getBlock() == loop->getBlock(); });
   };
-  auto awaitTile = [&](Value cursor) { device::AwaitOp::create(b, op->getLoc(), cursor); };
+  auto awaitTile = [&](Value cursor) {
+    device::AwaitOp::create(b, op->getLoc(), cursor);
+    scanForSums(cursor, op->getLoc());
+  };
   auto giveBack = [&](Value cursor) {
     device::ReleaseOp::create(b, op->getLoc(), cursor, Value());
     device::AdvanceOp::create(b, op->getLoc(), cursor);
@@ -200,8 +210,10 @@ LogicalResult Distributor::writeWays(scf::IfOp ways) {
   for (auto [from, to] : llvm::zip(ways->getRegions(), copy->getRegions())) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&to.front());
+    const auto lookedAt = spoiledTiles;      // what one way finds is not the other one's
     if (failed(writeBlock(from.front())))
       return failure();
+    spoiledTiles = lookedAt;
     for (auto [result, yielded] : llvm::zip(ways.getResults(), from.front().getTerminator()->getOperands()))
       if (failed(assign(carriers.lookup(result), yielded, ways.getLoc())))
         return failure();
@@ -367,8 +379,8 @@ bool Distributor::isLive(Value occupant) const {
   return false;                                               // of a block that is done
 }
 
-Value Distributor::fragmentFor(Value value) {
-  auto type = device::FragmentType::get(b.getContext(), widthOf(value), scalarType(tile::elementOf(value.getType())));
+Value Distributor::fragmentFor(Value value, int64_t width) {
+  auto type = device::FragmentType::get(b.getContext(), width, scalarType(tile::elementOf(value.getType())));
   for (Pooled &entry : pool)
     if (entry.registers.getType() == type && !isLive(entry.occupant)) {
       entry.occupant = value;

@@ -8,6 +8,7 @@
 #include "tilewright/ir/Device.h"
 #include "tilewright/ir/Tile.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include <array>
 #include <vector>
 
@@ -18,7 +19,7 @@ enum class Space { scalar, row, column, element };
 
 /// One thing that a thread does, in order.
 struct Event {
-  enum class Kind { scalar, rows, elements, dots0, dots1, wait, control, attempt, store } kind;
+  enum class Kind { scalar, rows, elements, dots0, dots1, publish, exchanged, wait, control, attempt, store, add } kind;
   llvm::SmallVector<mlir::Operation *> ops;
   int64_t width = 0;            // elements: columns of the loop
   bool inFlight = false;        // dots: a wait of its own follows
@@ -111,7 +112,8 @@ private:
   llvm::SmallVector<mlir::Value> operandPool;
   mlir::Value declare(mlir::Type type, mlir::Value named, llvm::StringRef otherwise);
   /// Registers for an element value made by the present event: those of a value that dies here, if there are any.
-  mlir::Value fragmentFor(mlir::Value value);
+  mlir::Value fragmentFor(mlir::Value value) { return fragmentFor(value, widthOf(value)); }
+  mlir::Value fragmentFor(mlir::Value value, int64_t width);
   bool isLive(mlir::Value occupant) const;
   int lastUse(mlir::Value value, const Frame &frame) const;
   bool needsRegisters(mlir::Value value) const;
@@ -166,6 +168,29 @@ private:
   void writeWait(const Event &event);
   bool isInFlight(mlir::Value registers) const;
   mlir::LogicalResult writeStore(tile::StoreOp store);
+  /// What a left operand is rounded from, and the registers of the right type to round it into that nothing in flight reads.
+  mlir::Value sourceOf(mlir::Value operand) const;
+  mlir::Value operandRegisters(mlir::Type type, std::size_t first);
+  llvm::DenseMap<mlir::Value, mlir::Value> rounded;   // of this step: sources that are packed already
+  //--- dots over the block axis, and what is added to tensors (DistributeSums.cpp)
+  struct Exchange {
+    mlir::Value ring, cursor;
+  };
+  llvm::SmallVector<Exchange> exchanges;     // of the dots of a step that contract the block axis, in their order
+  struct Sum {
+    mlir::Value map, outbox;
+  };
+  llvm::StringMap<Sum> addedTo;              // by tensor
+  llvm::DenseMap<mlir::Value, mlir::Value> spoiledTiles;   // rings of right operands of such dots to whether they hold a NaN or an infinity, where a mask hides elements
+  /// Looks at such tiles once for an item, when they have come.
+  void scanForSums(mlir::Value cursor, mlir::Location loc);
+  void releaseExchanges();
+  mlir::FailureOr<Exchange> exchangeFor(tile::DotOp dot);
+  /// Does each warpgroup make columns of its own of such a dot's result, not rows?
+  bool sharesColumns(tile::DotOp dot);
+  mlir::LogicalResult writePublish(tile::DotOp dot);
+  mlir::LogicalResult writeExchanged(tile::DotOp dot);
+  mlir::LogicalResult writeAdd(tile::AccumulateOp sum);
   /// Looks at the tiles of stage 1 that `step` is to isolate, at the present place.
   void scanEarly(mlir::Block &step);
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> scans;   // what was found, by ring and cursor

@@ -77,6 +77,7 @@ struct Stretch {
   DenseMap<Value, int> ready;      // the phase from which on a value can be used
   DenseMap<Operation *, int> phaseOf;      // of operations on elements
   SmallVector<Operation *> dots0, dots1;
+  SmallVector<Operation *> exchanged, sums;   // dots over the block axis, and what is added to tensors
   bool interleave = false;         // each dot is an event of its own
   bool serial = false;             // and those that accumulate are waited for at once
 
@@ -140,6 +141,17 @@ struct Stretch {
     auto await = [&](SmallVector<Operation *> dots) { plan.events.push_back({Event::Kind::wait, std::move(dots)}); };
     SmallVector<Operation *> all(dots0);
     all.append(dots1);
+    all.append(exchanged);
+    SmallVector<Operation *> unpublished(exchanged);
+    // As soon as the computed operand of such a dot is there, the warps write their parts of it for each other.
+    auto publish = [&](int now) {
+      llvm::erase_if(unpublished, [&](Operation *dot) {
+        const bool there = llvm::all_of(dot->getOperands(), [&](Value operand) { return ready.lookup(operand) <= now; });
+        if (there)
+          add(Event::Kind::publish, {dot});
+        return there;
+      });
+    };
     if (interleave)
       for (Operation *dot : dots0)
         issue(Event::Kind::dots0, dot);
@@ -159,6 +171,7 @@ struct Stretch {
       add(Event::Kind::rows, std::move(phase.rows));
       for (auto &[width, ops] : phase.elements)
         add(Event::Kind::elements, std::move(ops), width);
+      publish(int(i));
       if (interleave)
         llvm::erase_if(waiting, [&, now = int(i)](Operation *dot) {
           const bool there = llvm::all_of(dot->getOperands(), [&](Value operand) { return ready.lookup(operand) <= now; });
@@ -168,10 +181,15 @@ struct Stretch {
         });
     }
     if (interleave) {
+      publish(int(phases.size()));
       for (Operation *dot : waiting)
         accumulate(dot);
+      for (Operation *dot : exchanged)
+        issue(Event::Kind::exchanged, dot);
       await(all);
       plan.events.back().ends = true;
+      for (Operation *sum : sums)
+        add(Event::Kind::add, {sum});
     } else {
       add(Event::Kind::dots1, std::move(dots1));
     }
@@ -269,6 +287,16 @@ FailureOr<Plan> Distributor::plan(Block &block) {
     }
     if (isa<tile::AttemptOp>(op)) {
       single(&op, Event::Kind::attempt);
+      continue;
+    }
+    if (isa<tile::AccumulateOp>(op)) {
+      if (!stretch.interleave)
+        return op.emitError() << "adds to a tensor; on a GPU that is for steps that multiply, accumulate and do nothing else, on sm90a, with overlap=no", failure();
+      stretch.sums.push_back(&op);
+      continue;
+    }
+    if (auto dot = dyn_cast<tile::DotOp>(op); dot && dot.getStage().value_or(0) == 2) {
+      stretch.exchanged.push_back(&op);
       continue;
     }
     if (auto dot = dyn_cast<tile::DotOp>(op)) {

@@ -28,7 +28,7 @@ void drawByConsumers(device::KernelOp kernel, scf::ForOp items) {
   OpBuilder shared(consumers), b(items);
   Value mailbox = device::MailboxOp::create(shared, loc, device::MailboxType::get(b.getContext(), slots, 1), b.getStringAttr("work"), IntegerAttr(), IntegerAttr());
   Value barriers = device::BarriersOp::create(shared, loc, device::BarriersType::get(b.getContext(), slots), b.getStringAttr("work"),
-                                              b.getI64IntegerAttr(warpsOfWarpgroup * int64_t(consumers.getWarpgroups())), IntegerAttr());
+                                              b.getI64IntegerAttr(warpsOfWarpgroup * int64_t(consumers.getWarpgroups())), IntegerAttr(), IntegerAttr());
   auto cursor = [&](StringRef name, int64_t phase) -> Value {
     return device::CursorOp::create(b, loc, device::CursorType::get(b.getContext()), b.getStringAttr(name), barriers, b.getI64IntegerAttr(phase), UnitAttr());
   };

@@ -53,7 +53,7 @@ public:
     const int64_t warps = warpsOfWarpgroup * int64_t(device::consumersOf(kernel).getWarpgroups());
     mailbox = device::MailboxOp::create(b, kernel.getLoc(), device::MailboxType::get(b.getContext(), slots, int64_t(1 + consumedBy.results.size() + list.words())), b.getStringAttr("work"),
                                         looks ? b.getI64IntegerAttr(warps) : IntegerAttr(), IntegerAttr());
-    barriers = device::BarriersOp::create(b, kernel.getLoc(), device::BarriersType::get(b.getContext(), slots), b.getStringAttr("work"), b.getI64IntegerAttr(warps), IntegerAttr());
+    barriers = device::BarriersOp::create(b, kernel.getLoc(), device::BarriersType::get(b.getContext(), slots), b.getStringAttr("work"), b.getI64IntegerAttr(warps), IntegerAttr(), IntegerAttr());
     list.reserve(slots);
     produce();
     consume();

@@ -30,7 +30,7 @@ struct LayOutMemory : impl::LayOutMemoryBase<LayOutMemory> {
     for (bool vectors : {false, true})
       for (auto ring : kernel.getBody().getOps<device::RingOp>())
         if (ring.getType().isVector() == vectors)
-          place(ring, ring.getType().getSlots() * ring.getType().slotBytes(), vectors ? vectorAlignment : tileAlignment);
+          place(ring, ring.getType().getSlots() * ring.getType().slotBytes(), vectors && ring.getType().slotBytes() % tileAlignment ? vectorAlignment : tileAlignment);   // an outbox is permuted as tiles are
     for (auto barriers : kernel.getBody().getOps<device::BarriersOp>())
       place(barriers, 2 * barriers.getType().getSlots() * barrierBytes, barrierBytes);
     for (auto mailbox : kernel.getBody().getOps<device::MailboxOp>())

@@ -51,7 +51,7 @@ std::optional<Looks> Looks::of(scf::ForOp items) {
   Looks looks;
   bool tell = true;
   items.walk([&](Operation *op) {
-    if (auto scan = dyn_cast<device::ScanOp>(op))
+    if (auto scan = dyn_cast<device::ScanOp>(op); scan && llvm::all_of(scan->getUsers(), [](Operation *user) { return isa<device::IsolateOp>(user); }))
       looks.scans.push_back(scan);
     auto isolate = dyn_cast<device::IsolateOp>(op);
     if (!isolate)

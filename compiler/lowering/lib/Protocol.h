@@ -43,6 +43,8 @@ public:
   mlir::LogicalResult post(device::PostOp op);
   mlir::LogicalResult list(device::ListTilesOp op);
   mlir::LogicalResult answer(device::SentBackOp op);
+  mlir::LogicalResult reserve(device::ReserveOp op);
+  mlir::LogicalResult publish(device::PublishOp op);
   mlir::LogicalResult await(device::AwaitOp op);
   mlir::LogicalResult advance(device::AdvanceOp op);
   /// The slot that is given back.

@@ -68,6 +68,8 @@ FailureOr<Wiring> wiringOf(device::KernelOp kernel) {
     };
     if (auto copy = dyn_cast<device::CopyOp>(op))
       return fills(copy.getRing(), copy.getRing().getType().getSlots(), copy.getCursor());
+    if (auto publish = dyn_cast<device::PublishOp>(op))
+      return fills(publish.getRing(), publish.getRing().getType().getSlots(), publish.getCursor());
     if (auto post = dyn_cast<device::PostOp>(op))
       return fills(post.getMailbox(), post.getMailbox().getType().getSlots(), post.getCursor());
     auto cursor = dyn_cast<device::CursorOp>(op);
@@ -173,12 +175,34 @@ LogicalResult Slots::answer(device::SentBackOp op) {
   return success();
 }
 
+LogicalResult Slots::reserve(device::ReserveOp op) {
+  Place &place = placeOf(op.getCursor());
+  if (!device::barriersOf(op.getCursor()).getArrivals())
+    return op.emitOpError() << "reserves a slot of " << nameOf(op.getCursor()) << ", which the producer fills";
+  if (place.at != At::rest)
+    return op.emitOpError() << "takes a slot of " << nameOf(op.getCursor()) << " that it has not left yet; release it and advance first";
+  place.at = At::acquired;
+  place.posted = false;
+  return success();
+}
+
+LogicalResult Slots::publish(device::PublishOp op) {
+  Place &place = placeOf(op.getCursor());
+  if (place.at != At::acquired || place.posted)
+    return op.emitOpError() << "writes to a slot of " << nameOf(op.getCursor()) << (place.posted ? " a second time" : " that is not reserved; others may be reading it");
+  place.posted = true;
+  return success();
+}
+
 LogicalResult Slots::await(device::AwaitOp op) {
   Value cursor = op.getCursor();
   Place &place = placeOf(cursor);
   if (place.cursor.getTrailing())
     return op.emitOpError() << "waits at cursor " << nameOf(cursor) << ", which trails: the leading one waits for both";
-  if (place.at != At::rest)
+  const bool exchanges = bool(device::barriersOf(cursor).getArrivals());
+  if (exchanges && (place.at != At::acquired || !place.posted))
+    return op.emitOpError() << "waits for a slot of " << nameOf(cursor) << " to which this warp has not published its part: nobody would ever have all of it";
+  if (!exchanges && place.at != At::rest)
     return op.emitOpError() << "waits twice for a slot of " << nameOf(cursor) << "; release it and advance first";
   Value barriers = place.cursor.getBarriers();
   if (llvm::none_of(wiring->filledUnder, [&](auto &filled) { return filled.second == barriers; }))

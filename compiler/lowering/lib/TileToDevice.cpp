@@ -213,7 +213,7 @@ void Outline::declareRings() {
   }
   for (Group &group : groups)
     group.barriers = device::BarriersOp::create(b, loc, device::BarriersType::get(b.getContext(), group.slots), b.getStringAttr(group.name),
-                                                b.getI64IntegerAttr(warpsOfWarpgroup * warpgroups), IntegerAttr());
+                                                b.getI64IntegerAttr(warpsOfWarpgroup * warpgroups), IntegerAttr(), IntegerAttr());
 }
 
 //===--- what both roles do ------------------------------------------------------------------------===//

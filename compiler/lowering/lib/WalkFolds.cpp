@@ -113,13 +113,17 @@ private:
   /// Does a mask of the program, more than the end of the axis, stand where dots accumulate?
   bool hidesElements() {
     bool accumulates = false, hides = false;
-    const StringRef axis = chain.front()->getAttrOfType<StringAttr>(foldAxisAttr).getValue();
-    auto isLength = [&](Value value) { return value == tile::kernelArgument(chain.front()->getParentOfType<func::FuncOp>(), "extent", axis); };
+    auto function = chain.front()->getParentOfType<func::FuncOp>();
+    auto lengthOf = [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      auto axis = argument && argument.getOwner() == &function.getBody().front() ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), tile::extentAttrName) : StringAttr();
+      return axis ? axis.getValue() : StringRef();
+    };
     masked().walk([&](Operation *op) {
       if (auto dot = dyn_cast<tile::DotOp>(op))
         accumulates |= dot.getStage().value_or(0) == 1;
       else if (auto mask = dyn_cast<tile::MaskOp>(op))
-        hides |= tile::hidesMoreThanEnd(mask, axis, isLength);
+        hides |= tile::hidesMoreThanEnds(mask, lengthOf);
     });
     return accumulates && hides;
   }
@@ -172,6 +176,8 @@ private:
     scf::YieldOp::create(builder, loc, step(at, SmallVector<Value>(loop.getRegionIterArgs())));
     for (tile::AttemptOp attempt : llvm::make_early_inc_range(loop.getBody()->getOps<tile::AttemptOp>()))
       attempt.takeExactWay();
+    for (tile::AccumulateOp sum : llvm::make_early_inc_range(loop.getBody()->getOps<tile::AccumulateOp>()))
+      sum.erase();                               // the usual way has added it already
     return SmallVector<Value>(loop.getResults());
   }
 

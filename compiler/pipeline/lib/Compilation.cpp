@@ -144,7 +144,8 @@ std::vector<Parameter> parametersOf(const Program &program, const Roles &roles) 
   std::vector<Parameter> parameters;
   for (const auto &tensor : tensorsOf(program)) {
     bool stored = llvm::any_of(program.stores, [&](const Store &store) { return store.tensor.name() == tensor->name; });
-    parameters.push_back({Parameter::Kind::tensor, tensor->name, name(tensor->type), int(tensor->rank), stored, false});
+    bool summed = llvm::any_of(program.stores, [&](const Store &store) { return store.tensor.name() == tensor->name && addedBySteps(roles, store); });
+    parameters.push_back({Parameter::Kind::tensor, tensor->name, name(tensor->type), int(tensor->rank), stored, false, summed});
   }
   for (const Axis &axis : roles.axes)
     parameters.push_back({Parameter::Kind::extent, axis.name(), "i32", 0, false, false});

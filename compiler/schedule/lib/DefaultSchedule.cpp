@@ -5,6 +5,7 @@
 #include "ListedMasks.h"
 #include "NestedSchedules.h"
 #include <algorithm>
+#include <fmt/format.h>
 #include <vector>
 
 namespace tw {
@@ -22,6 +23,19 @@ bool multipliesOften(const Program &program, const Roles &roles, const std::vect
   auto count = [&](TileUse::Kind kind) { return std::count_if(uses.begin(), uses.end(), [&](const TileUse &use) { return use.kind == kind; }); };
   return count(TileUse::Kind::product) > 1 && count(TileUse::Kind::accumulator) > 0 &&
          !anyNode(program, roles, [](const Node &node) { return node.op == Op::stabiliser; });
+}
+
+/// Where steps add to a tensor, a step's rows are the warpgroups' own, or 64 that they share out by columns.
+bool sharesOut(const std::vector<TileUse> &uses, const Schedule &schedule) {
+  constexpr int rowsOfWarpgroup = 64, fewestColumns = 32;
+  return std::all_of(uses.begin(), uses.end(), [&](const TileUse &use) {
+    if (use.kind != TileUse::Kind::outbox)
+      return true;
+    const int rows = schedule.widths.at(use.axes.front().name()), columns = schedule.widths.at(use.axes.back().name()), own = columns / schedule.warpgroups;
+    if (schedule.warpgroups < 2)      // to carry the sums by two is faster
+      return false;
+    return rows == rowsOfWarpgroup * schedule.warpgroups || (rows == rowsOfWarpgroup && own * schedule.warpgroups == columns && (own % 64 == 0 || (own == fewestColumns && columns == 64)));
+  });
 }
 
 /// Wide blocks first: a block's operands are read once for all its rows. Then two stages, so that copies run under the work; then wide folds.
@@ -110,15 +124,24 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   schedule.block = roles.block().name();
   setInner(schedule, program, roles, target, innerExtents);
   const auto uses = tileUses(program, roles);
+  const bool exchanges = std::any_of(uses.begin(), uses.end(), [](const TileUse &use) { return use.kind == TileUse::Kind::exchange; });
+  if (exchanges && !target.isHost() && !schedule.nested.empty())
+    throw std::invalid_argument(fmt::format("the steps of program '{}' add to a tensor and walk axis '{}' in chunks; on {} they do one of the two", program.name, schedule.nested.begin()->first, target.title));
   if (!schedule.nested.empty())
     return fittingNested(program, uses, roles, target, schedule, most);
   const bool itemsDiffer = masksDiffer(program, roles), lists = !target.isHost() && mayListTiles(roles);
   const bool oneByOne = target.isHopper() && multipliesOften(program, roles, uses);
+  const bool carries = !roles.fold->arguments.empty();
+  if (exchanges && !target.isHost() && !target.isHopper())
+    throw std::invalid_argument(fmt::format("the steps of program '{}' add to a tensor, which takes a copy engine that adds, and {} has none: carry the sums, in a program of its own for each", program.name, target.title));
+  if (exchanges && !target.isHost() && !oneByOne)
+    throw std::invalid_argument(fmt::format("the steps of program '{}' add to a tensor, which on {} is for steps that make two products at least, carry tiles and hold no stabiliser: carry the sums, in a program of its own for each", program.name,
+                                            target.title));
   Footprint smallest;
   for (const Candidate &c : candidates(target, oneByOne)) {
     if (lists && !c.producer)
       continue;                                // who lists is the producer
-    schedule.overlap = target.isHopper() && !oneByOne;             // elsewhere a warp waits for its own products
+    schedule.overlap = target.isHopper() && !oneByOne && carries;             // elsewhere a warp waits for its own products
     schedule.warpgroups = c.warpgroups;
     schedule.stages = c.stages;
     schedule.widths[schedule.block] = c.block;
@@ -126,6 +149,8 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     schedule.blockBuffers = 1;
     schedule.producer = c.producer;
     schedule.blocksPerSM = c.blocksPerSM;
+    if (exchanges && target.isHopper() && !sharesOut(uses, schedule))
+      continue;
     smallest = footprint(uses, schedule, target);
     bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(c.blocksPerSM) && smallest.registersPerThread <= registersAvailable(target, schedule);
     if (fits && target.isHopper()) {       // the next item's tiles come while the last one's are read
@@ -134,7 +159,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
         schedule.blockBuffers = 1;
     }
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
-      schedule.stabilised = !target.isHost();
+      schedule.stabilised = !target.isHost() && carries;
       schedule.drawn = !target.isHost() && (c.producer || itemsDiffer);   // else it would only cost consumers registers
       schedule.turns = target.isHopper() && c.warpgroups > 2;      // two find their rhythm by themselves
       if (!fitting.empty() && fitting.back().widths == schedule.widths)
@@ -144,6 +169,9 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
         return fitting;
     }
   }
+  if (fitting.empty() && exchanges && smallest.sharedBytes == 0)
+    throw std::invalid_argument(fmt::format("the steps of program '{}' add tiles to a tensor whose columns two warpgroups cannot share out on {}: make the axis 64, 128 or 256 long, or carry the sums, in a program of its own for each", program.name,
+                                            target.title));
   if (fitting.empty())
     throw fitsNothing(program, target, schedule, smallest);
   return fitting;

@@ -91,7 +91,16 @@ std::vector<TileUse> tileUses(const Program &program, const Roles &roles) {
   for (const Tile &yield : roles.fold->yields)
     collector.visitYield(yield);
   for (const Store &store : program.stores)
-    collector.visit(store.value, false);
+    if (const Tile *part = addedBySteps(roles, store)) {
+      for (const Tile &operand : part->node().operands)      // the sum takes the place of what is computed for it
+        collector.visit(operand, false);
+      collector.uses.push_back({TileUse::Kind::exchange, {roles.fold->axis, roles.block()}, 2});
+      for (const Axis &columns : collector.tiledOf(part->axes()))
+        if (!same(columns, roles.fold->axis))
+          collector.uses.push_back({TileUse::Kind::outbox, {roles.fold->axis, columns}, bytes(part->type())});
+    } else {
+      collector.visit(store.value, false);
+    }
   return collector.uses;
 }
 
@@ -127,7 +136,7 @@ int slots(const TileUse &use, const Schedule &schedule) {
 Footprint onHost(const std::vector<TileUse> &uses, const Schedule &schedule) {
   Footprint f;
   for (const TileUse &use : uses)
-    if (use.kind != TileUse::Kind::vector)
+    if (use.kind != TileUse::Kind::vector && use.kind != TileUse::Kind::exchange && use.kind != TileUse::Kind::outbox)
       f.sharedBytes += elements(use, schedule) * std::max(use.elementBytes, 4);
   return f;
 }
@@ -157,6 +166,8 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
     case TileUse::Kind::blockOperand:
     case TileUse::Kind::foldOperand:
     case TileUse::Kind::vector: f.sharedBytes += sharedBytes(use, schedule) * slots(use, schedule); break;
+    case TileUse::Kind::exchange:
+    case TileUse::Kind::outbox: f.sharedBytes += n * use.elementBytes; break;
     case TileUse::Kind::accumulator: held += n; ++accumulations; break;
     case TileUse::Kind::column: columns += oneByOne ? 0 : columnRegisters; break;
     case TileUse::Kind::product:

@@ -100,7 +100,7 @@ struct AssignStages : impl::AssignStagesBase<AssignStages> {
       if (kinds.back() == "accumulator")
         accumulated.insert(addend(loop.getYieldedValues()[i], loop.getRegionIterArg(i), block).getDefiningOp());
     }
-    loop.getBody()->walk([&](tile::DotOp dot) { dot.setStage(accumulated.contains(dot) ? 1 : 0); });
+    loop.getBody()->walk([&](tile::DotOp dot) { dot.setStage(accumulated.contains(dot) ? 1 : block && dot.getAxis() == block ? 2 : 0); });
     loop->setAttr(foldCarriedAttr, b.getStrArrayAttr(kinds));
     // Loops around the fold carry the same.
     for (scf::ForOp inner = loop; auto around = inner->getParentOfType<scf::ForOp>(); inner = around) {

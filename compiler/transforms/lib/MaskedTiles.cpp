@@ -42,7 +42,8 @@ bool sameForm(Value a, Value b, Operation *at) {
   return difference->isConstant() && difference->constant == 0;
 }
 
-/// Does `other` exclude whatever `mask` does: has it all half planes of it, and its condition?
+} // namespace
+
 bool excludesAsMuch(tile::MaskOp other, tile::MaskOp mask) {
   if (mask.getCondition() && mask.getCondition() != other.getCondition())
     return false;
@@ -58,13 +59,14 @@ bool excludesAsMuch(tile::MaskOp other, tile::MaskOp mask) {
       return false;
   return true;
 }
-} // namespace
 
 bool MaskedTiles::Carried::startsInfinite() const { return start && std::isinf(*start); }
 
 MaskedTiles::MaskedTiles(scf::ForOp fold) {
   Evaluator outside;
   fold.getBody()->walk([&](tile::MaskOp mask) { masks.push_back(mask); });
+  fold.getBody()->walk([&](tile::AccumulateOp sum) { added.push_back(sum); });
+  fold.getBody()->walk([&](tile::StoreOp) { obstacle = "what the step stores would be missing"; });
   for (auto [argument, initial, yielded] : llvm::zip(fold.getRegionIterArgs(), fold.getInitArgs(), fold.getYieldedValues()))
     carried.push_back({argument, yielded, outside.evaluate(initial).number, outside.finite(initial), {}});
   if (llvm::count_if(carried, [](const Carried &c) { return c.startsInfinite(); }) > mostInfiniteStarts)
@@ -127,6 +129,9 @@ std::optional<std::string> MaskedTiles::change(tile::MaskOp mask) const {
       else if (c.isFinite || c.startsInfinite())
         evaluator.assumeFinite(c.argument);
     }
+    for (tile::AccumulateOp sum : added)
+      if (!evaluator.evaluate(sum.getValue()).is(0))
+        return std::string("something would be added to a tensor");
     for (auto [i, c] : llvm::enumerate(carried)) {
       Known now = evaluator.evaluate(c.yielded), before = evaluator.evaluate(c.argument);
       if (!(now == before))

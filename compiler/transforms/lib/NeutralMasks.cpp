@@ -16,7 +16,9 @@
 // is as the program made it; if that is not finite, so is the result as the program has it.
 #include "AffineForms.h"
 #include "Evaluator.h"
+#include "MaskedTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilewright/transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -233,11 +235,14 @@ tile::MaskOp AxisEnd::withPlane(tile::MaskOp mask) {
 }
 
 LogicalResult AxisEnd::guard() {
+  // The end of the block axis is in one item of many: it gets a mask of its own, so that no mask of the program is kept for its sake.
+  const tile::AxisAttr block = tile::kernelOf(function).withRole(tile::Role::Block);
+  const bool isBlock = block && block.getName() == axis;
   function.walk([&](Operation *op) {
     if (auto name = isa<tile::ReduceOp, tile::DotOp>(op) ? op->getAttrOfType<StringAttr>("axis") : StringAttr(); name == axis)
       reductions.push_back(op);
     auto mask = dyn_cast<tile::MaskOp>(op);
-    if (!mask)
+    if (!mask || (isBlock && !impliesEnd(mask)))
       return;
     for (auto [name, origin] : llvm::zip(tile::axesOf(mask.getType()), mask.getOrigin()))
       if (name == axis && startsAtOrigin(origin, mask)) {
@@ -268,6 +273,32 @@ LogicalResult AxisEnd::guard() {
   return success();
 }
 
+/// What only goes into what a mask excludes may as well be masked itself: `mask(f(x))` reads mask(x), where there is one that excludes no more, so that the
+/// element without a mask need not be kept beside it.
+void readMasked(func::FuncOp function) {
+  SmallVector<tile::MaskOp> masks;
+  function.walk([&](tile::MaskOp mask) { masks.push_back(mask); });
+  // The mask that a use of a value ends in, through operations that nothing else reads.
+  auto endOf = [](Operation *user) {
+    while (user->getNumResults() == 1 && user->hasOneUse() && !isa<tile::MaskOp>(user) && isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) && user->getResult(0).getType() == user->getOperand(0).getType())
+      user = *user->getUsers().begin();
+    return dyn_cast<tile::MaskOp>(user);
+  };
+  for (tile::MaskOp mask : masks) {
+    SmallVector<OpOperand *> others;
+    bool all = true;
+    for (OpOperand &use : mask.getSource().getUses()) {
+      if (use.getOwner() == mask)
+        continue;
+      tile::MaskOp end = isa<tile::MaskOp>(use.getOwner()) ? tile::MaskOp() : endOf(use.getOwner());
+      all &= end && end->getBlock() == mask->getBlock() && use.getOwner()->getBlock() == mask->getBlock() && mask->isBeforeInBlock(use.getOwner()) && excludesAsMuch(end, mask);
+      others.push_back(&use);
+    }
+    for (OpOperand *use : all ? others : SmallVector<OpOperand *>())
+      use->set(mask.getResult());
+  }
+}
+
 struct NeutralMasks : impl::NeutralMasksBase<NeutralMasks> {
   void runOnOperation() override {
     tile::KernelAttr kernel = tile::kernelOf(getOperation());
@@ -277,6 +308,7 @@ struct NeutralMasks : impl::NeutralMasksBase<NeutralMasks> {
       if (Value extent = extentOf(getOperation(), axis.getName().getValue()); extent && axis.getRole() != tile::Role::Free)
         if (failed(AxisEnd(getOperation(), axis.getName(), extent).guard()))
           return signalPassFailure();
+    readMasked(getOperation());
   }
 };
 

@@ -77,6 +77,8 @@ SimulatedOutcome simulateArtifact(const SimulatedKernel &kernel, const Artifact 
       stored.push_back(copied);
     if (copied.bytes && (!parameter.stored || !tensor.strides.empty()))   // what lies between rows stays as it is
       std::memcpy(copied.copy, copied.original, copied.bytes);
+    if (copied.bytes && parameter.summed)
+      std::memset(copied.copy, 0, copied.bytes);
     tensor.address = reinterpret_cast<std::uint64_t>(copied.copy);
   }
   for (const AxisFacts &axis : artifact.axes)

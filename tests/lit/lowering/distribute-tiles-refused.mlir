@@ -209,20 +209,6 @@ device.kernel @stores_across "sm90a" items "q" 64 of [] {
 }
 
 // -----
-#qe = #tile.axes<"q", "e">
-
-device.kernel @stores_part "sm90a" items "q" 64 of [] {
-  %c0 = arith.constant 0 : i32
-  device.consumers 1 registers 240 {
-    %O = device.memory "O" : memref<?x?xf32, strided<[?, ?], offset: ?>>
-    %v = arith.constant dense<1.0> : tensor<64x32xf32, #qe>
-    %at = device.block_index
-    // expected-error @below {{writes columns of tensor "O" from another place than its first}}
-    tile.store %v, %O[%c0, %at] dims [0, 1] : tensor<64x32xf32, #qe>, memref<?x?xf32, strided<[?, ?], offset: ?>>
-  }
-}
-
-// -----
 
 device.kernel @three_axes "sm90a" items "q" 64 of [] {
   %c0 = arith.constant 0 : i32

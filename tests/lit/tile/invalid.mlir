@@ -196,3 +196,12 @@ func.func @attempted(%ok: i1, %x: f32, %y: i32) {
   }
   return
 }
+
+// -----
+
+#qe = #tile.axes<"q", "e">
+func.func @rounded(%x: tensor<4x8xbf16, #qe>, %S: memref<?x?xbf16>, %q0: i32, %zero: i32) {
+  // expected-error @+1 {{adds elements of 'bf16'; sums in memory are f32 or f64}}
+  tile.accumulate %x, %S[%q0, %zero] dims [0, 1] : tensor<4x8xbf16, #qe>, memref<?x?xbf16>
+  return
+}

@@ -11,7 +11,7 @@
 // CHECK-LABEL: func.func @causal
 // CHECK-SAME: tile.kernel = #tile.kernel<[<"b", free, 1>, <"h", free, 1>, <"q", block, 64>, <"k", fold, 64>, <"d", inner, 128>, <"e", inner, 128>]>
 func.func @causal(%Q: !memory {tile.tensor = "Q"}, %K: !memory {tile.tensor = "K"}, %V: !memory {tile.tensor = "V"},
-                  %O: !memory {tile.tensor = "O"}, %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"},
+                  %O: !memory {tile.tensor = "O"}, %Sum: memref<?x?xf32, strided<[?, ?], offset: ?>> {tile.tensor = "Sum"}, %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"},
                   %scale: f32 {tile.scalar = "scale", tile.positive},
                   %b: i32 {tile.item = "b"}, %h: i32 {tile.item = "h"}, %q0: i32 {tile.item = "q"})
     attributes {tile.kernel = #tile.kernel<[<"b", free, 1>, <"h", free, 1>, <"q", block, 64>, <"k", fold, 64>, <"d", inner, 128>, <"e", inner, 128>]>} {
@@ -47,6 +47,8 @@ func.func @causal(%Q: !memory {tile.tensor = "Q"}, %K: !memory {tile.tensor = "K
     scf.yield %top, %a : tensor<64xf32, #q>, tensor<64x128xf32, #tile.axes<"q", "e">>
   }
   %o = arith.truncf %acc : tensor<64x128xf32, #tile.axes<"q", "e">> to tensor<64x128xbf16, #tile.axes<"q", "e">>
+  // CHECK: tile.accumulate %{{.*}}, %{{.*}}[%{{.*}}] dims [0, 1] : tensor<64x128xf32, #q_e>, memref<
+  tile.accumulate %acc, %Sum[%q0, %zero] dims [0, 1] : tensor<64x128xf32, #tile.axes<"q", "e">>, memref<?x?xf32, strided<[?, ?], offset: ?>>
   // CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}] dims [-1, -1, 0, 1] : tensor<64x128xbf16, #q_e>, memref<
   tile.store %o, %O[%b, %h, %q0, %zero] dims [-1, -1, 0, 1] : tensor<64x128xbf16, #tile.axes<"q", "e">>, !memory
   return

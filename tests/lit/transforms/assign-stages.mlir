@@ -106,3 +106,28 @@ func.func @kinds(%X: !matrix {tile.tensor = "X"}, %V: !matrix {tile.tensor = "V"
   tile.store %r#0, %E[%q0] dims [0] : tensor<4xf32, #q>, !row
   return
 }
+
+// A dot that contracts the block axis is of stage 2: it needs what all items' rows of it have computed.
+// CHECK-LABEL: func.func @over_block
+// CHECK: tile.dot {{.*}} over "d" stage 0
+// CHECK: tile.dot {{.*}} over "q" stage 2
+// CHECK: tile.dot {{.*}} over "k" stage 1
+func.func @over_block(%X: !matrix {tile.tensor = "X"}, %Y: !matrix {tile.tensor = "Y"}, %V: !matrix {tile.tensor = "V"}, %S: !matrix {tile.tensor = "S"}, %nk: i32 {tile.extent = "k"},
+                      %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 8 : i32
+  %nothing = arith.constant dense<0.0> : tensor<4x2xf32, #qe>
+  %x = tile.load %X[%q0, %zero] dims [0, 1] : !matrix -> tensor<4x2xf32, #qd>
+  %acc = scf.for %k0 = %zero to %nk step %step iter_args(%ai = %nothing) -> (tensor<4x2xf32, #qe>) : i32 {
+    %y = tile.load %Y[%k0, %zero] dims [0, 1] : !matrix -> tensor<8x2xf32, #kd>
+    %v = tile.load %V[%k0, %zero] dims [0, 1] : !matrix -> tensor<8x2xf32, #ke>
+    %s = tile.dot %x, %y over "d" : tensor<4x2xf32, #qd>, tensor<8x2xf32, #kd> -> tensor<4x8xf32, #qk>
+    %part = tile.dot %s, %x over "q" : tensor<4x8xf32, #qk>, tensor<4x2xf32, #qd> -> tensor<8x2xf32, #kd>
+    tile.accumulate %part, %S[%k0, %zero] dims [0, 1] : tensor<8x2xf32, #kd>, !matrix
+    %p = tile.dot %s, %v over "k" : tensor<4x8xf32, #qk>, tensor<8x2xf32, #ke> -> tensor<4x2xf32, #qe>
+    %sum = arith.addf %ai, %p : tensor<4x2xf32, #qe>
+    scf.yield %sum : tensor<4x2xf32, #qe>
+  } {tile.fold = "k"}
+  tile.store %acc, %S[%q0, %zero] dims [0, 1] : tensor<4x2xf32, #qe>, !matrix
+  return
+}

@@ -24,6 +24,7 @@ struct Parameter {
   int rank = 0;              // tensor
   bool stored = false;       // tensor: written by the kernel
   bool positive = false;     // scalar: must be > 0
+  bool summed = false;       // tensor: the kernel adds to it, and a launch sets it to 0 before
 };
 
 /// The length of an axis is the length of these dimensions, which must agree.

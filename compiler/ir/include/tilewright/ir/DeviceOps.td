@@ -135,11 +135,11 @@ def Device_BarriersOp : Device_Op<"barriers", [HasParent<"KernelOp">]> {
   let description = [{
     A full barrier completes when the producer has armed it once and all bytes it was armed for have
     arrived. Every consumer warp releases a slot once. `offset` is that of the first of 2 · slots barriers of 8 bytes: all
-    full ones, then all empty ones.
+    full ones, then all empty ones. With `arrivals` it is the consumers themselves who fill the slots: so many warps each (`device.publish`).
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$releases, OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins StrAttr:$name, I64Attr:$releases, OptionalAttr<I64Attr>:$arrivals, OptionalAttr<I64Attr>:$offset);
   let results = (outs Device_BarriersType:$result);
-  let assemblyFormat = "$name `releases` $releases (`offset` $offset^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$name `releases` $releases (`arrivals` $arrivals^)? (`offset` $offset^)? attr-dict `:` type($result)";
 }
 def Device_MailboxOp : Device_Op<"mailbox", [HasParent<"KernelOp">]> {
   let summary = "declares numbers in shared memory";
@@ -193,6 +193,24 @@ def Device_ReleaseOp : Device_Op<"release"> {
   let summary = "consumer: gives the slot back, once a warp; with `if`, only where the condition holds";
   let arguments = (ins Device_CursorType:$cursor, Optional<I1>:$condition);
   let assemblyFormat = "$cursor (`if` $condition^)? attr-dict";
+}
+
+//===--- what consumers tell each other ------------------------------------------------------------===//
+
+def Device_ReserveOp : Device_Op<"reserve"> {
+  let summary = "consumer: waits until all warps have given the slot back, which this warp is then to publish a part of";
+  let arguments = (ins Device_CursorType:$cursor);
+  let assemblyFormat = "$cursor attr-dict";
+}
+def Device_PublishOp : Device_Op<"publish"> {
+  let summary = "consumer: writes an operand to the slot, transposed, and arrives at its full barrier, once a warp";
+  let description = [{
+    The ring's tiles have a row for each column of the operand and 64 columns for each warpgroup: its rows. All warps do so, each once a slot, between
+    `device.reserve` and `device.await` of it.
+  }];
+  let arguments = (ins Device_OperandType:$operand, Device_RingType:$ring, Device_CursorType:$cursor);
+  let assemblyFormat = "$operand `to` $ring `at` $cursor attr-dict `:` type($operand) `,` type($ring)";
+  let hasVerifier = 1;
 }
 
 //===--- items -------------------------------------------------------------------------------------===//
@@ -414,12 +432,13 @@ def Device_MultiplyOp : Device_Op<"multiply"> {
   let description = [{
     The left operand is an operand in registers, or the warpgroup's rows of a tile, contracted along its columns.
     The right one is a tile: [n, contracted], or [contracted, n] with `transposed`. `depth` is the contracted length,
-    a multiple of 16. Without `accumulate` the old accumulator does not count.
+    a multiple of 16. Without `accumulate` the old accumulator does not count. With `shares` the left tile has 64 rows, all of
+    which each warpgroup multiplies by columns of its own, as many as the accumulator has.
   }];
   let arguments = (ins Device_FragmentType:$accumulator, AnyTypeOf<[Device_OperandType, Device_RingType]>:$left, Optional<Device_CursorType>:$leftCursor,
-                       Device_RingType:$right, Device_CursorType:$rightCursor, I64Attr:$depth, UnitAttr:$transposed, UnitAttr:$accumulate);
+                       Device_RingType:$right, Device_CursorType:$rightCursor, I64Attr:$depth, UnitAttr:$transposed, UnitAttr:$accumulate, UnitAttr:$shares);
   let assemblyFormat = [{
-    $accumulator `,` $left (`at` $leftCursor^)? `,` $right `at` $rightCursor `depth` $depth (`transposed` $transposed^)? (`accumulate` $accumulate^)?
+    $accumulator `,` $left (`at` $leftCursor^)? `,` $right `at` $rightCursor `depth` $depth (`transposed` $transposed^)? (`accumulate` $accumulate^)? (`shares` $shares^)?
     attr-dict `:` type($accumulator) `,` type($left) `,` type($right)
   }];
   let hasVerifier = 1;
@@ -504,6 +523,28 @@ def Device_StoreTileOp : Device_Op<"store_tile"> {
   let description = [{ Columns lie side by side, `columns` is a multiple of 16 bytes, so is every row's address. }];
   let arguments = (ins Device_FragmentType:$fragment, Device_PointerType:$pointer, Device_OffsetRows:$offsets, Device_InsideRows:$inside, I32:$columns);
   let assemblyFormat = "$fragment `,` $pointer `[` $offsets `]` `if` $inside `columns` $columns attr-dict `:` type($fragment) `,` type($pointer)";
+}
+def Device_AddTileOp : Device_Op<"add_tile"> {
+  let summary = "adds a fragment to a tensor of f32 in global memory, in the background: each warp its rows, 32 columns at a time, by the copy engine";
+  let description = [{
+    `coordinates` are those of the tile's first element in the map's dimensions, whose box is 32 columns by a warp's 16 rows. Each warp has a slot of `outbox`, a
+    ring of f32 as long as its part of the fragment, which it waits for until the engine has read what was there. With `shares` all warpgroups hold the same
+    rows and columns of their own; else rows of their own. Elements outside the tensor are dropped.
+  }];
+  let arguments = (ins Device_FragmentType:$fragment, Device_MapType:$map, Variadic<I32>:$coordinates, Device_RingType:$outbox, UnitAttr:$shares);
+  let assemblyFormat = "$fragment `to` $map `[` $coordinates `]` `through` $outbox (`shares` $shares^)? attr-dict `:` type($fragment) `,` type($outbox)";
+  let hasVerifier = 1;
+}
+def Device_AddApartOp : Device_Op<"add_apart"> {
+  let summary = "adds left · right to a tensor of f32 in global memory element by element, without the products whose left element is 0";
+  let description = [{
+    For a right tile that holds a NaN or an infinity, which must not reach the rows that do not see it. `left` is [rows, contracted] and published whole, `right`
+    as in `device.multiply`. Element (r, c) goes to pointer[offset + r · stride + c], for r below `rows` and c below `columns`. All consumers come here.
+  }];
+  let arguments = (ins Device_RingType:$left, Device_CursorType:$leftCursor, Device_RingType:$right, Device_CursorType:$rightCursor, Device_PointerType:$pointer, I64:$offset, I64:$stride, I32:$rows, I32:$columns,
+                       I64Attr:$width, UnitAttr:$transposed);
+  let assemblyFormat = "$left `at` $leftCursor `,` $right `at` $rightCursor `to` $pointer `[` $offset `]` `by` $stride `rows` $rows `columns` $columns `width` $width (`transposed` $transposed^)? attr-dict `:` type($left) `,` type($right) `,` type($pointer)";
+  let hasVerifier = 1;
 }
 def Device_StoreRowsOp : Device_Op<"store_rows"> {
   let summary = "writes a value for each row, rounded to the tensor's type, to pointer + offsets[r] where inside[r] holds";

@@ -43,8 +43,8 @@ bool boundsDependOnBlock(mlir::FunctionOpInterface kernel);
 /// Does a mask keep more of the fold the further the item's tile of the block axis lies?
 bool growsWithBlock(mlir::FunctionOpInterface kernel);
 
-/// Does the mask do more than end `axis`, which `isLength` knows the length of?
-bool hidesMoreThanEnd(MaskOp mask, llvm::StringRef axis, llvm::function_ref<bool(mlir::Value)> isLength);
+/// Does the mask do more than end axes of its tile? `lengthOf` names the axis that a value is the length of; empty for others.
+bool hidesMoreThanEnds(MaskOp mask, llvm::function_ref<llvm::StringRef(mlir::Value)> lengthOf);
 
 /// On an `scf.if` over a fold's ways: the careful one, and the usual one.
 inline constexpr llvm::StringLiteral carefulAttrName = "tile.careful";

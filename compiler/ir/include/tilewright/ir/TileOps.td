@@ -59,6 +59,20 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Tile_AccumulateOp : Tile_Op<"accumulate", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "adds a tile to a tensor; elements outside the tensor are dropped";
+  let description = [{
+    As `tile.store`, of floats that are not rounded on the way. Items add in no fixed order, and what they add to is 0 before the launch. It
+    stands in a fold's step, for a sum over the block axis along the fold axis.
+    ```mlir
+    tile.accumulate %part, %sums[%b, %h, %q0, %zero] dims [-1, -1, 0, 1] : tensor<64x128xf32, #tile.axes<"q", "d">>, memref<?x?x?x?xf32, strided<[?, ?, ?, ?], offset: ?>>
+    ```
+  }];
+  let arguments = (ins Tile_Value:$value, AnyMemRef:$memory, Variadic<I32>:$offsets, DenseI64ArrayAttr:$dims);
+  let assemblyFormat = "$value `,` $memory `[` $offsets `]` `dims` $dims attr-dict `:` type($value) `,` type($memory)";
+  let hasVerifier = 1;
+}
+
 //===--- along axes ------------------------------------------------------------------------------===//
 
 def Tile_PositionsOp : Tile_Op<"positions", [Pure]> {
@@ -116,7 +130,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
     The operands run along two axes each, the result along the two that are left, the first
     operand's first. Element types may differ. A product whose left element is exactly 0 contributes
     nothing, whatever the right one holds. `stage` is set by `tile-assign-stages`: 1 for a dot that is
-    accumulated into a carried value, else 0.
+    accumulated into a carried value, 2 for one that contracts the block axis, else 0.
     ```mlir
     %s = tile.dot %q, %k over "d" : tensor<64x128xbf16, #tile.axes<"q", "d">>, tensor<64x128xbf16, #tile.axes<"k", "d">>
        -> tensor<64x64xf32, #tile.axes<"q", "k">>
