@@ -4,7 +4,8 @@
     python3 tests/bench/backward.py --library build/lib/libtilewright.so [--json out.json]
 
 Every round runs all candidates once in random order, after a warm-up; a time is the median over the rounds. Gradients are held against cuDNN's first
-(tests/gpu/gradients.py holds them against float64), and what differs is not timed. Ours are default builds, all kernels of a backward pass together;
+(tests/gpu/gradients.py holds them against float64), and what differs is not timed. Ours are default builds, all kernels of a backward pass together, and "ordered" those whose
+every run has the same bits (deterministic=on);
 `--also NAME:FILE` adds those of another build of the library. Needs torch with CUDA.
 """
 import argparse
@@ -71,7 +72,8 @@ def main():
     args = parser.parse_args()
     import torch
     torch.manual_seed(0)
-    ours = {"ours": tilewright.Library(args.library), **{name: tilewright.Library(file) for name, _, file in (item.partition(":") for item in args.also)}}
+    first = tilewright.Library(args.library)
+    ours = {"ours": (first, None), "ordered": (first, "deterministic=on"), **{name: (tilewright.Library(file), None) for name, _, file in (item.partition(":") for item in args.also)}}
     rows, wrong = [], 0
     for d in args.head_dims:
         for length in args.lengths:
@@ -80,8 +82,8 @@ def main():
                 tensors = make(torch, batch, heads, heads // args.group, length, d)
                 runs = peers(torch, tensors, variant == "causal")
                 expected = runs["cudnn"]()
-                for name, library in ours.items():
-                    forward, backward = library.build_gradient(variant, "bf16", d).bind(tensors)
+                for name, (library, options) in ours.items():
+                    forward, backward = library.build_gradient(variant, "bf16", d, options=options).bind(tensors)
                     forward()
                     backward()
                     torch.cuda.synchronize()

@@ -28,6 +28,7 @@ BuildOptions buildOptionsOf(const Problem &problem, const RunOptions &options, c
     const auto input = problem.inputs.tensors.find(tensor->name);
     build.shapes[tensor->name] = input != problem.inputs.tensors.end() ? input->second.shape : shapeOf(problem.shape, tensor->name);
   }
+  build.deterministic = options.deterministic;
   return build;
 }
 

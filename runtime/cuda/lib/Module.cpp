@@ -96,11 +96,18 @@ void Module::launch(int ordinal, void *stream, int blocks, const std::byte *para
   if (!function)
     function = places->load(code, ordinal);
   if (zeroed.count)
-    if (Result result = driver.setWords(zeroed.address, 0, static_cast<std::size_t>(zeroed.count), stream))
+    if (Result result = driver.setWords(zeroed.address, 0, zeroed.count, stream))
       check(result, "cuMemsetD32Async", fmt::format("zeroing the counters of kernel '{}'", code.program));
   void *arguments[] = {const_cast<std::byte *>(parameters)};
   if (Result result = driver.launch(function, static_cast<unsigned>(blocks), 1, 1, static_cast<unsigned>(code.threads), 1, 1, static_cast<unsigned>(code.sharedBytes), stream, arguments, nullptr))
     check(result, "cuLaunchKernel", fmt::format("launching kernel '{}' on GPU {} with {} blocks of {} threads and {} bytes of shared memory", code.program, ordinal, blocks, code.threads, code.sharedBytes));
+}
+
+void Module::zero(int ordinal, void *stream, Words words) const {
+  const DriverLibrary &driver = requireDriver();
+  const Current current(ordinal);
+  if (Result result = driver.setWords(words.address, 0, words.count, stream))
+    check(result, "cuMemsetD32Async", fmt::format("zeroing what kernel '{}' adds to", code.program));
 }
 
 const device::EncodeMap &driverEncodeMap() {

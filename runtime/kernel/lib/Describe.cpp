@@ -36,7 +36,7 @@ std::string Kernel::describe() const {
   out += fmt::format("  launch    {} kernel\n", kernelsPerLaunch);
   for (const Parameter &p : a.parameters)
     if (p.kind == Parameter::Kind::tensor)
-      out += fmt::format("  {:<9} {} {}[{}]\n", p.stored ? "stores" : "loads", p.name, p.type, p.rank);
+      out += fmt::format("  {:<9} {} {}[{}]\n", p.summed ? "adds to" : p.stored ? "stores" : "loads", p.name, p.type, p.rank);
     else if (p.kind == Parameter::Kind::scalar)
       out += fmt::format("  scalar    {} {}{}\n", p.name, p.type, p.positive ? ", positive" : "");
   for (const AxisFacts &axis : a.axes) {

@@ -38,6 +38,17 @@ std::vector<std::string> axesOf(const Artifact &artifact) {
 
 std::uint64_t addressOf(const void *data) { return reinterpret_cast<std::uint64_t>(data); }
 
+/// The memory of a tensor that a kernel adds to, which must be one piece for it to be zeroed before.
+cuda::Words wordsOf(const CheckedTensor &tensor) {
+  constexpr std::int64_t wordBytes = 4;
+  std::int64_t elements = 1;
+  for (std::size_t d = tensor.shape.size(); d-- > 0; elements *= tensor.shape[d])
+    if (tensor.shape[d] > 1 && tensor.strides[d] != elements)
+      throw ArgumentError(fmt::format("tensor '{}' has strides [{}] for shape [{}]; the kernel adds to it, and sets it to 0 first: let its elements lie side by side, in the order of its dimensions", tensor.parameter->name,
+                                      fmt::join(tensor.strides, ", "), fmt::join(tensor.shape, ", ")));
+  return {addressOf(tensor.data), static_cast<std::size_t>(elements * device::bytes(device::elementNamed(tensor.parameter->type)) / wordBytes)};
+}
+
 } // namespace
 
 DeviceKernel::DeviceKernel(const Artifact &artifact)
@@ -93,7 +104,11 @@ PreparedLaunch DeviceKernel::prepare(int ordinal, const Artifact &artifact, cons
   const int blocks = plan.blocks(items, machine);
   if (plan.listPlaces(problem, blocks) > device::maxItems)
     throw ArgumentError(fmt::format("kernel '{}' would list more than {} tiles of '{}' in its workspace; launch it on parts", artifact.program, device::maxItems, artifact.launch.listAxis));
-  return {ordinal, blocks, plan.workspaceBytes(problem, blocks), plan.filled(problem, machine, artifact.launch.softwareMaps ? softwareMaps : cuda::driverEncodeMap()), nullptr};
+  std::vector<cuda::Words> sums;
+  for (const CheckedTensor &tensor : checked.tensors)
+    if (tensor.parameter->summed && !tensor.isEmpty())
+      sums.push_back(wordsOf(tensor));
+  return {ordinal, blocks, plan.workspaceBytes(problem, blocks), plan.filled(problem, machine, artifact.launch.softwareMaps ? softwareMaps : cuda::driverEncodeMap()), std::move(sums), nullptr};
 }
 
 void DeviceKernel::checkHome(PreparedLaunch &prepared, const Artifact &artifact, Workspace workspace) const {
@@ -127,11 +142,13 @@ void DeviceKernel::queue(PreparedLaunch &prepared, const Artifact &artifact, voi
     prepared.zeroes = mustZero;
     prepared.recording.reset();
   }
+  for (const cuda::Words &sum : prepared.sums)
+    module.zero(prepared.ordinal, stream, sum);
   if (prepared.recording && prepared.recording->launch(stream))
     return;
   std::byte *parameters = prepared.parameters.front().bytes;
   plan.setWorkspace(addressOf(workspace.data), parameters);
-  const cuda::Words zeroed{addressOf(workspace.data), mustZero ? artifact.launch.counters : 0};
+  const cuda::Words zeroed{addressOf(workspace.data), mustZero ? static_cast<std::size_t>(artifact.launch.counters) : 0};
   module.launch(prepared.ordinal, stream, prepared.blocks, parameters, zeroed);
   // Recording costs as much as a few launches.
   constexpr int repeatsBeforeRecording = 3;

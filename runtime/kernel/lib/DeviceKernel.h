@@ -17,6 +17,7 @@ struct PreparedLaunch {
   int ordinal = 0, blocks = 0;
   std::size_t workspaceBytes = 0;
   std::vector<device::ParameterLine> parameters;   // but for the address of the workspace
+  std::vector<cuda::Words> sums;                   // what the kernel adds to
   const void *workspace = nullptr;                 // the last one that was found on this GPU
 
   // Of launches that are made again and again.

@@ -6,9 +6,11 @@
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/kernel/BetweenKernels.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/artifact/CompileError.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
+#include <utility>
 
 namespace tw {
 namespace {
@@ -21,13 +23,29 @@ constexpr std::size_t alignment = 256;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// A kernel walks a fold: where nothing owns the tiles that a gradient runs along, there is none.
+/// A kernel walks a fold, or elements.
+bool hasKernel(const Program &program) {
+  try {
+    (void)rolesOf(program);
+    return true;
+  } catch (const ProgramError &) {
+    return !foldsOf(program).empty();      // whoever builds it says why not
+  }
+}
+
+/// Where nothing owns the tiles that a gradient runs along, there is none.
 void refuseWithoutFold(const Gradient &made) {
   for (const Program &program : made.backward)
-    if (foldsOf(program).empty())
+    if (!hasKernel(program))
       throw std::invalid_argument(fmt::format("'{}' is no sum, and no kernel that is asked for has its tiles at hand; ask for the gradients of the tensors that dots multiply by GradientOptions::inputs too, or "
                                               "use evaluateGradient()",
                                               program.stores[0].tensor.name()));
+}
+
+/// Do its steps add to a tensor?
+bool isAddedTo(const Program &program) {
+  const Roles roles = rolesOf(program);
+  return std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return addedBySteps(roles, store) != nullptr; });
 }
 
 State::Step stepOf(const Gradient &made, const Program &program, Kernel kernel) {
@@ -181,14 +199,17 @@ Gradient gradientFor(const Program &program, const BuildOptions &options, Gradie
   const Target target = targetOf(options);
   BuildOptions backward = options;
   backward.schedule.reset();   // it is the forward kernel's
+  wanted.accumulates = wanted.accumulates || (target.isHopper() && !options.deterministic);
   while (true) {
     Gradient made = gradient(program, wanted);
     try {
       for (const Program &each : made.backward)
-        if (!foldsOf(each).empty())
+        if (hasKernel(each))
           (void)defaultSchedule(each, target, optionsFor(each, backward).extents);
       return made;
     } catch (const std::invalid_argument &) {
+      if (std::exchange(wanted.accumulates, false))
+        continue;
       if (wanted.tilesPerProgram <= 1)
         return made;   // whoever builds it says why
     }
@@ -196,7 +217,19 @@ Gradient gradientFor(const Program &program, const BuildOptions &options, Gradie
   }
 }
 
-GradientKernels buildGradient(const Program &program, const BuildOptions &options, const GradientOptions &wanted) { return buildGradient(gradientFor(program, options, wanted), options); }
+GradientKernels buildGradient(const Program &program, const BuildOptions &options, const GradientOptions &wanted) {
+  Gradient made = gradientFor(program, options, wanted);
+  const bool adds = std::any_of(made.backward.begin(), made.backward.end(), [](const Program &each) { return hasKernel(each) && isAddedTo(each); });
+  if (!adds)
+    return buildGradient(std::move(made), options);
+  try {
+    return buildGradient(std::move(made), options);
+  } catch (const CompileError &) {     // a step that does more than multiply and add
+    BuildOptions ordered = options;
+    ordered.deterministic = true;
+    return buildGradient(gradientFor(program, ordered, wanted), options);
+  }
+}
 
 GradientKernels buildGradient(Gradient programs, const BuildOptions &options) {
   refuseWithoutFold(programs);

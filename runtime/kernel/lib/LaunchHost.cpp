@@ -2,6 +2,7 @@
 #include "LaunchHost.h"
 #include "tilewright/cpu/MemoryDescriptor.h"
 #include <algorithm>
+#include <cstring>
 
 namespace tw {
 
@@ -20,6 +21,24 @@ std::size_t hostBytesNeeded(const Kernel::State &state, const Checked &checked) 
   return hostWorkspaceBytes(arguments, state.items.size(), scratchBytes(state, checked), 0);
 }
 
+/// Sets all elements of a tensor to 0.
+static void zero(const CheckedTensor &tensor, std::size_t elementBytes) {
+  std::vector<std::int64_t> at(tensor.shape.size(), 0);
+  if (tensor.isEmpty())
+    return;
+  while (true) {
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < at.size(); ++d)
+      offset += at[d] * tensor.strides[d];
+    std::memset(tensor.data + offset * static_cast<std::int64_t>(elementBytes), 0, elementBytes);
+    std::size_t d = at.size();
+    while (d-- > 0 && ++at[d] == tensor.shape[d])
+      at[d] = 0;
+    if (d == static_cast<std::size_t>(-1))
+      return;
+  }
+}
+
 void runOnHost(const Kernel::State &state, const Checked &checked, Workspace workspace) {
   const auto &parameters = state.artifact.parameters;
   std::vector<MemoryDescriptor> tensors;
@@ -32,6 +51,8 @@ void runOnHost(const Kernel::State &state, const Checked &checked, Workspace wor
     switch (parameters[i].kind) {
     case Parameter::Kind::tensor: {
       const CheckedTensor &tensor = checked.tensors[tensors.size()];
+      if (tensor.parameter->summed)
+        zero(tensor, tensor.parameter->type == "f64" ? sizeof(double) : sizeof(float));
       arguments[i] = tensors.emplace_back(tensor.data, tensor.shape, tensor.strides).argument();
       break;
     }

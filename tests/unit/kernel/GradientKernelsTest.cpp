@@ -3,6 +3,7 @@
 #include "support/Thrown.h"
 #include "tilewright/kernel/BetweenKernels.h"
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -100,6 +101,17 @@ TEST_CASE("edge rows 64, 67: gradients of captures by kernels: per head, per key
     for (const auto &[input, array] : first)
       CHECK(run.of(input).data == array.data);
   }
+}
+
+TEST_CASE("kernels for the CPU add sums of steps to memory too") {
+  const auto [type, variant] = GENERATE(table<Type, std::string>({{Type::f32, "plain"}, {Type::bf16, "causal"}, {Type::f64, "softcap(2)+alibi+window(20,3)"}}));
+  const Lengths n{2, 4, 2, 77, 93, 16, 24};
+  INFO(variant << " in " << name(type));
+  GradientRun run(makeVariant(variant, {.type = type}), inputsFor(n, type), headDims(n), {.outputs = {"O"}, .inputs = {}, .accumulates = true});
+  const std::vector<Kernel> kernels = run.kernels.kernels();
+  CHECK(std::any_of(kernels.begin(), kernels.end(), [](const Kernel &kernel) { return kernel.describe().find("adds to   dQ_sum") != std::string::npos; }));
+  check(run, type);
+  check(run, type);       // from 0 again
 }
 
 TEST_CASE("a NaN under a mask reaches no gradient of a kernel") {

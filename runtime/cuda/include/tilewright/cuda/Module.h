@@ -21,7 +21,7 @@ struct Image {
 /// `count` i32 at `address`.
 struct Words {
   std::uint64_t address = 0;
-  int count = 0;
+  std::size_t count = 0;
 };
 
 /// Loaded on each GPU when it is first launched there, unloaded with the last owner once what runs on those GPUs has ended.
@@ -42,6 +42,9 @@ public:
   /// is the block that device::Plan::fill wrote; it is copied. `zeroed` is set to 0 before.
   /// Throws RuntimeError as the driver refuses.
   void launch(int ordinal, void *stream, int blocks, const std::byte *parameters, Words zeroed = {}) const;
+
+  /// Queues that these words become 0.
+  void zero(int ordinal, void *stream, Words words) const;
 
 private:
   struct Places;

@@ -7,7 +7,7 @@ namespace tw {
 
 /// The kernels of a gradient, in order. What one writes for another lies in the caller's workspace; everything else is given by
 /// name: the program's tensors and scalars, for each output O its derivative dO, for each input Q its gradient dQ.
-/// No sum is made by atomic additions, so that every run gives the same bits.
+/// With BuildOptions::deterministic no sum is made by atomic additions, so that every run gives the same bits.
 class GradientKernels {
 public:
   GradientKernels(Gradient programs, Kernel forward, std::vector<Kernel> backward);

@@ -75,6 +75,9 @@ struct BuildOptions {
   /// The most shared memory, in bytes, that a block of a GPU may take: the default schedule fits itself into it, a given one is held to it.
   /// None: what the target has. More than that changes nothing.
   std::optional<std::int64_t> sharedLimit;
+  /// Of gradients: sums are made in a fixed order, by a program of their own for each axis, so that every run has the same bits. Else, where a GPU can add to memory in the
+  /// background, one kernel makes all sums of tiles, and adds those that it does not own to its workspace as they come: faster.
+  bool deterministic = false;
   bool useCache = true;                    // the file cache; kernels of this process are found in either case
 };
 
