@@ -38,7 +38,8 @@ const std::vector<std::string_view> &templateFiles(Instructions instructions) {
                                                   "common/extremes.cuh",
                                                   "since_sm80/warp_matrices.cuh",
                                                   "common/fragments.cuh",
-                                                  "common/finite.cuh"};
+                                                  "common/finite.cuh",
+                                                  "common/tile_reductions.cuh"};
   static const std::vector<std::string_view> sm90{"common/types.cuh",
                                                   "since_sm80/keywords.cuh",
                                                   "since_sm80/arithmetic.cuh",
@@ -57,7 +58,8 @@ const std::vector<std::string_view> &templateFiles(Instructions instructions) {
                                                   "since_sm80/warp_matrices.cuh",
                                                   "sm90/matrix_stores.cuh",
                                                   "common/fragments.cuh",
-                                                  "common/finite.cuh"};
+                                                  "common/finite.cuh",
+                                                  "common/tile_reductions.cuh"};
   return instructions == Instructions::sm80 ? sm80 : sm90;
 }
 
@@ -67,10 +69,11 @@ const std::string &deviceTemplates(Instructions instructions) {
 }
 
 const std::string &hostTemplates() {
-  static const std::string text = joined(
-      {"include/tilewright/templates/HostInterface.h", "common/types.cuh", "host/keywords.cuh", "host/arithmetic.cuh", "host/threads.cuh",
-       "host/global_memory.cuh", "host/shared_memory.cuh", "host/mbarrier.cuh", "host/bulk_copies.cuh", "common/box_copies.cuh",
-       "common/integers.cuh", "common/extremes.cuh", "common/descriptors.cuh", "host/matrix_products.cuh", "common/fragments.cuh", "common/finite.cuh", "host/entry.cuh"});
+  static const std::string text =
+      joined({"include/tilewright/templates/HostInterface.h", "common/types.cuh", "host/keywords.cuh", "host/arithmetic.cuh", "host/threads.cuh",
+              "host/global_memory.cuh", "host/shared_memory.cuh", "host/mbarrier.cuh", "host/bulk_copies.cuh", "common/box_copies.cuh",
+              "common/integers.cuh", "common/extremes.cuh", "common/descriptors.cuh", "host/matrix_products.cuh", "common/fragments.cuh",
+              "common/finite.cuh", "common/tile_reductions.cuh", "host/entry.cuh"});
   return text;
 }
 

@@ -54,6 +54,41 @@ TEST_CASE("variants with tables, elements and random numbers in the simulator") 
     right(variant, n, Type::f16, "a100");
 }
 
+TEST_CASE("norms of keys in the simulator") {
+  // Of a tile of keys dots read the whole, and warpgroups share out the rows of which they make norms.
+  right("qknorm", {2, 2, 1, 70, 132, 64, 64}, Type::bf16);
+  right("qknorm+causal", {1, 2, 1, 45, 70, 40, 24}, Type::f16);
+  for (const char *target : {"a100", "l4"})
+    right("qknorm+window(20,3)", {1, 2, 2, 70, 90, 72, 64}, Type::bf16, target);
+}
+
+TEST_CASE("tiles are reduced by maxima and sums, of several kinds in one step, in the simulator") {
+  Axis q("q"), k("k"), d("d");
+  const Tensor X("X", Type::f16, 2), W("W", Type::f16, 2), S("S", Type::f32, 1);
+  const Tile x = X(q, d);
+  auto [sum_] = fold(k, std::tuple{full(0, {q})}, [&](Tile carried) {
+    const Tile w = cast(W(k, d), Type::f32);
+    const Tile largest = max(abs(w), over(d)), total = sum(w * 0.5 + 1.0, over(d));   // [k]
+    return std::tuple{carried + sum(dot(x, W(k, d), over(d)) * largest + total, over(k))};
+  });
+  const Program program{"reduced", {store(S, {q}, sum_)}};
+  for (const char *targetName : {"h200", "a100"}) {
+    const Target &target = findTarget(targetName);
+    for (const int width : {16, 32, 48, 128}) {
+      Schedule schedule = defaultSchedule(program, target, {{"d", 40}});
+      schedule.widths["k"] = width;
+      const EmittedKernel kernel(compileDevice(program, schedule, target));
+      const Evaluation inputs{{{"X", randomArray({75, 40}, 1, Type::f16)}, {"W", randomArray({140, 40}, 2, Type::f16)}}, {}};
+      const EmittedOutcome outcome = kernel.run(inputs, {{"S", {75}}}, simulatorSettings(0).front());
+      INFO(targetName << ", tiles of " << width << "\n" << outcome.simulation.text());
+      CHECK(outcome.simulation.clean());
+      const auto compared = compare(outcome.outputs.at("S"), evaluate(program, inputs).at("S"), roundingOf(Type::f32, 40 * 140, 140 * 40, 40));
+      INFO(compared.summary);
+      CHECK(compared.ok);
+    }
+  }
+}
+
 TEST_CASE("functions and bits in the simulator") {
   Axis q("q"), k("k"), d("d");
   const Tensor X("X", Type::f16, 2), W("W", Type::f16, 2), F("F", Type::f32, 1), I("I", Type::f32, 1);

@@ -236,6 +236,23 @@ LogicalResult Statements::print(device::LoadColumnOp op) {
   return success();
 }
 
+LogicalResult Statements::print(device::ReduceTileOp op) {
+  values.settleRegisters();
+  device::RingType tile = op.getTile().getType();
+  Scope scope(names);
+  const std::string element = names.unique("x");
+  text.open(fmt::format("reduce_tile<{}, {}, {}>({}, {}, cw, warp, lane, [](float a, float b) {{ return {}; }}, [&](float {}) {{",
+                        tile.getElement().isBF16() ? "BF16" : "F16", tile.rows(), int64_t(op.getColumns()), slotAddress(op.getTile(), op.getCursor()),
+                        slotAddress(op.getVector(), Value()), combined(op.getKind(), "a", "b", Float32Type::get(op.getContext())), element));
+  Block &body = op.getBody().front();
+  values.bind(body.getArgument(0), {element});
+  if (failed(block(body)))
+    return failure();
+  text.line("return " + values.textOf(cast<device::YieldOp>(body.getTerminator()).getValue()) + ";");
+  text.close("});");
+  return success();
+}
+
 LogicalResult Statements::print(device::LoadOp op) {
   Type element = op.getPointer().getType().getElement(), result = op.getResult().getType();
   const std::string pointer = values.textOf(op.getPointer());

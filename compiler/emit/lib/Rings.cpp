@@ -12,7 +12,10 @@ std::string Statements::barrier(Value cursor, const char *which) const {
 }
 
 std::string Statements::slotAddress(Value ring, Value cursor) const {
-  const std::string &slot = cursors.find(cursor)->second.slot, &stem = declared.stem(ring);
+  const std::string slot = cursor                                                  ? cursors.find(cursor)->second.slot
+                           : cast<device::RingType>(ring.getType()).getSlots() > 1 ? "cw"
+                                                                                   : "",
+                    &stem = declared.stem(ring);
   return "sb + " + stem + "_AT" + (slot.empty() ? "" : " + " + slot + " * " + stem + "_BYTES");
 }
 

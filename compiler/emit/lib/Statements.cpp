@@ -17,7 +17,11 @@ LogicalResult Statements::shared(device::KernelOp kernel) {
   oneThread = !device::producesByWarp(kernel);
   kernel.walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
-        .Case([&](device::LoadColumnOp load) { readByLanes.insert(device::barriersOf(load.getCursor()).getResult()); })
+        .Case([&](device::LoadColumnOp load) {
+          if (load.getCursor())
+            readByLanes.insert(device::barriersOf(load.getCursor()).getResult());
+        })
+        .Case([&](device::ReduceTileOp reduce) { readByLanes.insert(device::barriersOf(reduce.getCursor()).getResult()); })
         .Case([&](device::ScanOp scan) { readByLanes.insert(device::barriersOf(scan.getCursor()).getResult()); })
         .Case([&](device::IsolateOp isolate) { readByLanes.insert(device::barriersOf(isolate.getCursor()).getResult()); })
         .Case([&](device::AddApartOp sum) {
@@ -76,18 +80,20 @@ LogicalResult Statements::block(Block &block) {
 LogicalResult Statements::statement(Operation *op) {
   using Result = LogicalResult;
   return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp,
-            device::ReleaseOp, device::DrawOp, device::RetireOp, device::PostOp, device::ListTilesOp, device::KeptAtOp, device::RowExtremesOp, device::ReadPostOp, device::SendBackOp, device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp,
-            device::FillOp, device::EachRowOp, device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp,
-            device::CombineOp, device::JoinOp, device::LoadColumnOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp,
-            device::CommitOp, device::WaitOp, device::PackOp, device::RepeatOp, device::ScanOp, device::IsolateOp, device::StoreTileOp, device::StoreRowsOp>(
+      .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp,
+            device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp, device::ReleaseOp, device::DrawOp, device::RetireOp,
+            device::PostOp, device::ListTilesOp, device::KeptAtOp, device::RowExtremesOp, device::ReadPostOp, device::SendBackOp,
+            device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp, device::FillOp, device::EachRowOp,
+            device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp, device::CombineOp, device::JoinOp,
+            device::LoadColumnOp, device::ReduceTileOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp, device::CommitOp,
+            device::WaitOp, device::PackOp, device::RepeatOp, device::ScanOp, device::IsolateOp, device::StoreTileOp, device::StoreRowsOp>(
           [&](auto known) { return print(known); })
       .Case<device::TensorMapOp, device::RingOp, device::BarriersOp, device::MailboxOp>([](auto) { return success(); })
-      .Case<device::TensorOp, device::StrideOp, device::ExtentOp, device::DimensionOp, device::ScalarOp, device::CountOp, device::CountersOp, device::ListsOp>(
-          [&](auto parameter) {
-            values.bind(parameter.getResult(), declared.parameter(parameter.getResult()));
-            return success();
-          })
+      .Case<device::TensorOp, device::StrideOp, device::ExtentOp, device::DimensionOp, device::ScalarOp, device::CountOp, device::CountersOp,
+            device::ListsOp>([&](auto parameter) {
+        values.bind(parameter.getResult(), declared.parameter(parameter.getResult()));
+        return success();
+      })
       .Case<device::BlockIndexOp>([&](auto index) {
         values.bind(index.getResult(), {"(int)blockIdx.x", Precedence::unary});
         return success();

@@ -53,7 +53,7 @@ private:
   llvm::LogicalResult print(device::TurnOp op);
   /// `sb + K_FULL + 8 * K_slot`: of the cursor's slot.
   std::string barrier(mlir::Value cursor, const char *which) const;
-  /// `sb + K_AT + K_slot * K_BYTES`
+  /// `sb + K_AT + K_slot * K_BYTES`; without a cursor, of the warpgroup's own slot.
   std::string slotAddress(mlir::Value ring, mlir::Value cursor) const;
 
   // ---- Elements.cpp
@@ -68,6 +68,7 @@ private:
   llvm::LogicalResult print(device::CombineOp op);
   llvm::LogicalResult print(device::JoinOp op);
   llvm::LogicalResult print(device::LoadColumnOp op);
+  llvm::LogicalResult print(device::ReduceTileOp op);
   llvm::LogicalResult print(device::LoadOp op);
   llvm::LogicalResult print(device::AnyOp op);
   /// A thread's elements of a fragment so many columns wide; of an operand, two of them are a register.

@@ -126,6 +126,21 @@ LogicalResult LoadColumnOp::verify() {
   return success();
 }
 
+LogicalResult ReduceTileOp::verify() {
+  RingType tile = getTile().getType(), vector = getVector().getType();
+  const int64_t warpgroups = int64_t((*this)->getParentOfType<ConsumersOp>().getWarpgroups());
+  if (tile.isVector() || int64_t(getColumns()) < 1 || int64_t(getColumns()) > tile.columns())
+    return emitOpError() << "reduces " << int64_t(getColumns()) << " columns of " << tile
+                         << "; expected a tile of two dimensions, and as many columns as it has at most";
+  if (!vector.isVector() || !vector.getElement().isF32() || vector.columns() != tile.rows() || vector.getSlots() != warpgroups)
+    return emitOpError() << "makes " << vector << " of a tile of " << tile.rows() << " rows for " << warpgroups
+                         << " warpgroups; expected f32, an element for each row, and a slot for each warpgroup";
+  Block &made = getBody().front();
+  if (made.getNumArguments() != 1 || !made.getArgument(0).getType().isF32())
+    return emitOpError() << "needs a body that takes one element, f32";
+  return success();
+}
+
 LogicalResult MultiplyOp::verify() {
   int64_t depth = int64_t(getDepth()), n = getAccumulator().getType().getWidth();
   RingType right = getRight().getType();

@@ -76,9 +76,7 @@ private:
       return failure();
     return TypeSwitch<Operation *, LogicalResult>(&op)
         .Case([&](scf::IfOp branch) { return either(branch, state); })
-        .Case([&](scf::ForOp loop) {
-          return repeated(loop, state, [&](State &turn) { return block(*loop.getBody(), turn); });
-        })
+        .Case([&](scf::ForOp loop) { return repeated(loop, state, [&](State &turn) { return block(*loop.getBody(), turn); }); })
         .Case([&](scf::WhileOp loop) {
           State end = state;      // behind the first region, which runs once more than the second
           LogicalResult result = repeated(loop, state, [&](State &turn) {
@@ -113,7 +111,10 @@ private:
         .Case([&](device::ReadPostOp read) -> LogicalResult { return state.slots.read(read, read.getMailbox(), read.getCursor()); })
         .Case([&](device::SendBackOp answer) -> LogicalResult { return state.slots.read(answer, answer.getMailbox(), answer.getCursor()); })
         .Case([&](device::SentBackOp answer) { return state.slots.answer(answer); })
-        .Case([&](device::LoadColumnOp load) -> LogicalResult { return state.slots.read(load, load.getRing(), load.getCursor()); })
+        .Case([&](device::LoadColumnOp load) -> LogicalResult {
+          return load.getCursor() ? LogicalResult(state.slots.read(load, load.getRing(), load.getCursor())) : success();
+        })
+        .Case([&](device::ReduceTileOp reduce) -> LogicalResult { return state.slots.read(reduce, reduce.getTile(), reduce.getCursor()); })
         .Case([&](device::AddApartOp sum) -> LogicalResult {
           return failure(failed(state.slots.read(sum, sum.getLeft(), sum.getLeftCursor())) || failed(state.slots.read(sum, sum.getRight(), sum.getRightCursor())));
         })
@@ -123,7 +124,10 @@ private:
           return state.dots.touch(repeat);
         })
         .Case([&](device::MultiplyOp dot) { return multiply(dot, state); })
-        .Case([&](device::CommitOp) { state.dots.commit(); return success(); })
+        .Case([&](device::CommitOp) {
+          state.dots.commit();
+          return success();
+        })
         .Case([&](device::WaitOp wait) { return state.dots.wait(wait); })
         .Case([&](device::FenceOp fence) { return state.dots.fence(fence); })
         .Case([&](device::TurnOp turn) { return state.turns.turn(turn); })
@@ -139,10 +143,12 @@ private:
     auto kernel = op.getParentOfType<device::KernelOp>();
     bool produces = bool(op.getParentOfType<device::ProducerOp>()), alone = !device::producerOf(kernel) && !device::isHopper(kernel);
     bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::ListTilesOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op);
-    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp, device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::MultiplyOp, device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
+    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp,
+                           device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::ReduceTileOp, device::MultiplyOp,
+                           device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
     if (produces ? ofConsumers : ofProducer && !alone)
       return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";
-    if (underWarps && isa<device::MultiplyOp, device::IsolateOp, device::TurnOp, device::PublishOp>(op))
+    if (underWarps && isa<device::MultiplyOp, device::IsolateOp, device::ReduceTileOp, device::TurnOp, device::PublishOp>(op))
       return op.emitOpError() << "stands under a condition that each warp decides for itself; all warps of a warpgroup must come here";
     auto spoiled = dyn_cast<device::SpoiledOp>(op);
     if (underWarps && spoiled && spoiled.getAll())

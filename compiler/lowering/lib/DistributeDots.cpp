@@ -194,7 +194,8 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   SmallVector<Value> held;                    // registers in flight
   llvm::SmallMapVector<Value, Value, 2> packed;
   SmallVector<Accumulation> accumulations;
-  if (moment == Moment::dots1 && !event.inFlight && llvm::any_of(cursorUses, [](const CursorUse &use) { return use.ofFold && use.first == Moment::work; }))
+  if (moment == Moment::dots1 && !event.inFlight &&
+      llvm::any_of(cursorUses, [](const CursorUse &use) { return use.ofFold && use.last == Moment::work; }))
     release(Moment::work);
   for (Operation *op : event.ops) {
     auto dot = cast<tile::DotOp>(op);

@@ -161,6 +161,8 @@ FailureOr<Value> Distributor::resolveColumn(Value value) {
     Type loaded = scalarType(element);
     return Value(device::LoadColumnOp::create(b, loc, loaded, scalars.lookupOrDefault(tile.getRing()), scalars.lookupOrDefault(tile.getCursor())));
   }
+  if (Value vector = vectors.lookup(value))
+    return Value(device::LoadColumnOp::create(b, loc, b.getF32Type(), vector, Value()));
   if (auto positions = dyn_cast<tile::PositionsOp>(op))
     return Value(arith::AddIOp::create(b, loc, threadColumn(positions.getStart()), column()));
   // A coordinate as a number: a constant for each element, and the thread's own part, converted once.

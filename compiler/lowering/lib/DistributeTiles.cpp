@@ -82,6 +82,8 @@ LogicalResult Distributor::writeEvent(const Event &event) {
     return writeRows(event);
   case Event::Kind::elements:
     return writeElements(event);
+  case Event::Kind::tiles:
+    return writeTileReductions(event);
   case Event::Kind::dots0:
     return writeDots(event, Moment::dots0);
   case Event::Kind::dots1:

@@ -19,7 +19,7 @@ enum class Space { scalar, row, column, element };
 
 /// One thing that a thread does, in order.
 struct Event {
-  enum class Kind { scalar, rows, elements, dots0, dots1, publish, exchanged, wait, control, attempt, store, add } kind;
+  enum class Kind { scalar, rows, elements, dots0, tiles, dots1, publish, exchanged, wait, control, attempt, store, add } kind;   // tiles: reductions of shared tiles
   llvm::SmallVector<mlir::Operation *> ops;
   int64_t width = 0;            // elements: columns of the loop
   bool inFlight = false;        // dots: a wait of its own follows
@@ -123,6 +123,10 @@ private:
   llvm::DenseMap<mlir::Operation *, std::pair<mlir::Value, mlir::Value>> intervals;   // masks to the columns lo and hi that stay, by row
   mlir::LogicalResult writeRows(const Event &event);
   mlir::LogicalResult writeElements(const Event &event);
+  /// Reductions of shared tiles along their rows, into vectors that warpgroups make for themselves.
+  mlir::LogicalResult writeTileReductions(const Event &event);
+  llvm::DenseMap<mlir::Value, mlir::Value> vectors;   // what was reduced to the vector that holds it
+  llvm::SmallVector<mlir::Value> vectorPool;
   bool isSumOfLanes(tile::ReduceOp reduce) const;
   mlir::FailureOr<mlir::Value> resolve(mlir::Value value);
   mlir::FailureOr<mlir::Value> resolveColumn(mlir::Value value);
@@ -201,6 +205,8 @@ private:
 
 /// May weights of this step be 0 because a mask of the program says so?
 bool hidesElements(mlir::Block &step, mlir::StringAttr foldAxis);
+/// Is it a reduction of a tile that lacks the block axis?
+bool isTileReduction(mlir::Operation *op, mlir::StringAttr block);
 
 /// The dot that a sum accumulates, with the sum's other part; null if the value is no such sum.
 tile::DotOp accumulatedDot(mlir::Value value);

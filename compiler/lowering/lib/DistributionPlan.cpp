@@ -26,6 +26,11 @@ int64_t Distributor::widthOf(Value value) const {
   return 0;
 }
 
+bool isTileReduction(Operation *op, StringAttr block) {
+  auto reduce = dyn_cast<tile::ReduceOp>(op);
+  return reduce && reduce.getSource().getType().getRank() == 2 && !tile::runsAlong(reduce.getSource(), block.getValue());
+}
+
 void Distributor::forEachUser(Value value, llvm::function_ref<void(Operation *)> visit) {
   for (Operation *user : value.getUsers())
     if (auto broadcast = dyn_cast<tile::BroadcastOp>(user))
@@ -76,7 +81,7 @@ struct Stretch {
   std::vector<Phase> phases;
   DenseMap<Value, int> ready;      // the phase from which on a value can be used
   DenseMap<Operation *, int> phaseOf;      // of operations on elements
-  SmallVector<Operation *> dots0, dots1;
+  SmallVector<Operation *> dots0, tiles, dots1;
   SmallVector<Operation *> exchanged, sums;   // dots over the block axis, and what is added to tensors
   bool interleave = false;         // each dot is an event of its own
   bool serial = false;             // and those that accumulate are waited for at once
@@ -165,6 +170,7 @@ struct Stretch {
     };
     if (serial)
       await(dots0);
+    add(Event::Kind::tiles, std::move(tiles));
     for (auto [i, phase] : llvm::enumerate(phases)) {
       if (interleave && !serial && i < dots0.size())
         await({dots0[i]});
@@ -302,6 +308,10 @@ FailureOr<Plan> Distributor::plan(Block &block) {
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
       if (dot.getStage().value_or(0) || !stretch.interleave)
         (dot.getStage().value_or(0) ? stretch.dots1 : stretch.dots0).push_back(&op);
+      continue;
+    }
+    if (isTileReduction(&op, kernel.getBlockAttr())) {
+      stretch.tiles.push_back(&op);
       continue;
     }
     if (op.getNumRegions() || (op.getNumResults() > 1 && !isa<device::ListedOp>(op)))

@@ -2,6 +2,8 @@
 #include "SharedTiles.h"
 #include "Divisors.h"
 #include "NestedFolds.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
@@ -42,18 +44,33 @@ private:
     return axis && tile::runsAlong(value, axis.getName().getValue());
   }
 
+  /// Is nothing made of the tile but dots, and reductions along `columns` of what is made of it element by element?
+  static bool isReducedByRow(Value tile, StringRef columns) {
+    return llvm::all_of(tile.getUsers(), [&](Operation *user) {
+      if (auto reduce = dyn_cast<tile::ReduceOp>(user))
+        return reduce.getAxis() == columns;
+      return isa<tile::DotOp>(user) || (isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) && user->getNumResults() == 1 &&
+                                        isReducedByRow(user->getResult(0), columns));
+    });
+  }
+
   LogicalResult visit(tile::LoadOp load, llvm::SmallMapVector<StringRef, int, 4> &ordinals) {
     bool multiplied = llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp>(user); });
     auto axes = tile::axesOf(load.getResult());
     bool vector = axes.size() == 1 && hasRole(load.getResult(), tile::Role::Fold);
-    if (!multiplied && !vector) {
+    const int64_t last = load.getDims().empty() ? -1 : load.getDims().back();   // of the tensor, among the tile's
+    const bool reduced = axes.size() == 2 && last >= 0 && !hasRole(load.getResult(), tile::Role::Block) &&
+                         isReducedByRow(load.getResult(), axes[unsigned(last)].getValue());
+    if (!multiplied && !vector && !reduced) {
       // Rows, scalars and an element of each score are read from global memory where they are used.
       if (axes.size() < 2 || hasRole(load.getResult(), tile::Role::Block))
         return success();
       return load.emitError() << "reads tensor \"" << nameOf(load) << "\" element by element over two axes of which none is the block axis; on a GPU such a tile is an operand of a dot: make it of values along one axis each, or of coordinates, or run on the CPU (target host)";
     }
-    if (multiplied && llvm::any_of(load->getUsers(), [](Operation *user) { return !isa<tile::DotOp>(user); }))
-      return load.emitError() << "reads tensor \"" << nameOf(load) << "\" both for a dot and for elementwise work; on a GPU load it twice, under two names";
+    if (multiplied && !reduced && llvm::any_of(load->getUsers(), [](Operation *user) { return !isa<tile::DotOp>(user); }))
+      return load.emitError() << "reads tensor \"" << nameOf(load)
+                              << "\" both for a dot and for elementwise work; on a GPU nothing is made of the elements of such a tile but reductions "
+                                 "along its last dimension: reduce them, or run on the CPU (target host)";
     StringRef tensor = nameOf(load);
     int ordinal = ordinals[tensor]++;
     SharedTile *tile = nullptr;

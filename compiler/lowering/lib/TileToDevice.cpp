@@ -101,6 +101,7 @@ private:
   SmallVector<std::pair<unsigned, unsigned>> varying;   // of tiles that follow: ring, and a dimension of its tensor along which steps differ
 
   LogicalResult check();
+  void splitBlockTiles();
   void declareRings();
   int64_t slotsOf(const SharedTile &tile);
   Value declareMap(OpBuilder &b, const SharedTile &tile);
@@ -156,6 +157,25 @@ LogicalResult Outline::check() {
   if (width != rowsOfWarp * warpsOfWarpgroup * warpgroups)
     return function.emitError() << "the tile of the block axis \"" << block.getName().getValue() << "\" is " << width << " wide, which " << warpgroups << " warpgroups cannot share out";
   return success();
+}
+
+/// Of an item's own tile, dots read what shared memory holds, and each thread the elements that it works on from global memory.
+void Outline::splitBlockTiles() {
+  SmallVector<tile::LoadOp> loads;
+  function.walk([&](tile::LoadOp load) {
+    if (tile::runsAlong(load.getResult(), kernelAttr.withRole(tile::Role::Block).getName().getValue()) &&
+        llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp>(user); }))
+      loads.push_back(load);
+  });
+  for (tile::LoadOp load : loads) {
+    tile::LoadOp own;
+    for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
+      if (!isa<tile::DotOp>(use.getOwner())) {
+        if (!own)
+          own = cast<tile::LoadOp>(OpBuilder(load).clone(*load));
+        use.set(own.getResult());
+      }
+  }
 }
 
 Value Outline::declareMap(OpBuilder &b, const SharedTile &tile) {
@@ -516,6 +536,7 @@ LogicalResult Outline::run() {
   if (failed(check()))
     return failure();
   sinkBlockTiles(function);
+  splitBlockTiles();
   auto found = findSharedTiles(function);
   if (failed(found))
     return failure();

@@ -48,11 +48,11 @@ func.func @elements(%B: !matrix {tile.tensor = "B"}, %q0: i32 {tile.item = "q"})
 func.func @twice(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.tensor = "K"}, %k0: i32 {tile.scalar = "k0"}, %q0: i32 {tile.item = "q"})
     attributes {tile.kernel = #tile.kernel<[<"k", fold, 32>, <"q", block, 64>, <"d", inner, 64>]>} {
   %zero = arith.constant 0 : i32
-  // expected-error @below {{reads tensor "Q" both for a dot and for elementwise work; on a GPU load it twice, under two names}}
   %q = tile.load %Q[%q0, %zero] dims [0, 1] : !matrix -> tensor<64x64xbf16, #qd>
+  // expected-error @below {{reads tensor "K" both for a dot and for elementwise work; on a GPU nothing is made of the elements of such a tile but reductions along its last dimension: reduce them, or run on the CPU (target host)}}
   %k = tile.load %K[%k0, %zero] dims [0, 1] : !matrix -> tensor<32x64xbf16, #kd>
   %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
-  %w = arith.extf %q : tensor<64x64xbf16, #qd> to tensor<64x64xf32, #qd>
+  %w = arith.extf %k : tensor<32x64xbf16, #kd> to tensor<32x64xf32, #kd>
   return
 }
 

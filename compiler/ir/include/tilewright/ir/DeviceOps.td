@@ -413,10 +413,35 @@ def Device_JoinOp : Device_Op<"join"> {
 }
 def Device_LoadColumnOp : Device_Op<"load_column"> {
   let summary = "the present column's element of a column vector in shared memory: a float as f32, an integer as it is";
-  let arguments = (ins Device_RingType:$ring, Device_CursorType:$cursor);
+  let description = [{ Without a cursor, of the vector that the warpgroup's last `device.reduce_tile` made. }];
+  let arguments = (ins Device_RingType:$ring, Optional<Device_CursorType>:$cursor);
   let results = (outs AnyTypeOf<[F32, I8, I32, I64]>:$result);
-  let assemblyFormat = "$ring `at` $cursor attr-dict `:` type($ring) `->` type($result)";
+  let assemblyFormat = "$ring (`at` $cursor^)? attr-dict `:` type($ring) `->` type($result)";
   let hasVerifier = 1;
+}
+def Device_ReduceTileOp : Device_Op<"reduce_tile", [SingleBlock]> {
+  let summary = "reduces along each row of a tile what the body makes of its elements, into a column vector";
+  let description = [{
+    `vector` has a slot of f32 for each warpgroup, one element a row of the tile: a warpgroup makes its own, so that warpgroups need not meet. All warps of a
+    warpgroup come together. The first `columns` of a row count. What it makes is read by `device.load_column` without a cursor.
+
+    ```mlir
+    device.reduce_tile sum %K at %cursor columns 64 into %norms : !device.ring<2 x [128, 64] bf16> into !device.ring<2 x [128] f32> {
+    ^bb0(%x: f32):
+      %y = arith.mulf %x, %x : f32
+      device.yield %y
+    }
+    ```
+  }];
+  let arguments = (ins Device_CombineAttr:$kind, Device_RingType:$tile, Device_CursorType:$cursor, I64Attr:$columns, Device_RingType:$vector);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind $tile `at` $cursor `columns` $columns `into` $vector attr-dict-with-keyword `:` type($tile) `into` type($vector) $body";
+  let hasVerifier = 1;
+}
+def Device_YieldOp : Device_Op<"yield", [Terminator, HasParent<"ReduceTileOp">]> {
+  let summary = "what is made of an element";
+  let arguments = (ins F32:$value);
+  let assemblyFormat = "$value attr-dict";
 }
 def Device_LoadOp : Device_Op<"load"> {
   let summary = "an element of a tensor in global memory, a float as f32, an integer as it is, where `inside` holds; else 0";
