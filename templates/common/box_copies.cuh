@@ -96,3 +96,30 @@ DEV void copy_shifted_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3
       st_shared_u8(place, inside ? *(const unsigned char*)from : 0 FOR_CALLER_);
   }
 }
+
+// The same of a tensor of any strides, along dimension 0 too, from any element on: element by element, of ELEMENT bytes, in units of at most 4. Those of 4 go
+// by cp.async, smaller ones by a load and a store of the thread.
+template <int ELEMENT, int BYTES0, int B1, int B2, int B3, int B4, int SWIZZLE, int THREADS = 32>
+DEV void copy_strided_box(u32 dst, const TMap* m, int c0, int c1, int c2, int c3, int c4, int thread CALLER_) {
+  static_assert(ELEMENT == 1 || ELEMENT == 2 || ELEMENT == 4 || ELEMENT == 8, "an element has 1, 2, 4 or 8 bytes");
+  static_assert(BYTES0 > 0 && BYTES0 % 16 == 0, "a row of a box is whole pieces of 16 bytes");
+  static_assert(SWIZZLE == 0 || (SWIZZLE == 128 && BYTES0 == 128), "the pieces of a row of 128 bytes are permuted within it, or not at all");
+  constexpr int unit = ELEMENT < 4 ? ELEMENT : 4, width = BYTES0 / unit, units = width * B1 * B2 * B3 * B4;
+  const SoftwareMap& map = *(const SoftwareMap*)m;
+#pragma unroll 4
+  for (int n = thread; n < units; n += THREADS) {
+    const u32 row = (u32)n / width;
+    const int byte = n % width * unit, i0 = c0 + byte / ELEMENT;
+    const int i1 = c1 + (int)(row % B1), i2 = c2 + (int)(row / B1 % B2), i3 = c3 + (int)(row / (B1 * B2) % B3), i4 = c4 + (int)(row / (B1 * B2 * B3));
+    const bool inside = ((u32)i0 < (u32)map.sizes[0]) & ((u32)i1 < (u32)map.sizes[1]) & ((u32)i2 < (u32)map.sizes[2]) &
+                        ((u32)i3 < (u32)map.sizes[3]) & ((u32)i4 < (u32)map.sizes[4]);
+    const u64 from = map.address + (inside ? (u64)(i0 * map.strides[0] + byte % ELEMENT + i1 * map.strides[1] + i2 * map.strides[2] + i3 * map.strides[3] + i4 * map.strides[4]) : 0);
+    const u32 place = dst + row * BYTES0 + (SWIZZLE ? (u32)byte ^ row % 8 * 16 : (u32)byte);
+    if (unit == 4)
+      cp_async_4(place, (const void*)from, inside ? 4 : 0 FOR_CALLER_);
+    else if (unit == 2)
+      st_shared_u16(place, inside ? *(const unsigned short*)from : 0 FOR_CALLER_);
+    else
+      st_shared_u8(place, inside ? *(const unsigned char*)from : 0 FOR_CALLER_);
+  }
+}

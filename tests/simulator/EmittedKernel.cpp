@@ -66,13 +66,31 @@ std::int64_t points(const std::vector<std::int64_t> &shape) {
   return points;
 }
 
+Layout layoutOf(const std::map<std::string, Layout> &layouts, const std::string &tensor, const std::vector<std::int64_t> &shape) {
+  if (const auto given = layouts.find(tensor); given != layouts.end())
+    return given->second;
+  Layout layout{std::vector<std::int64_t>(shape.size())};
+  std::int64_t next = 1;
+  for (std::size_t d = shape.size(); d-- > 0; next *= shape[d])
+    layout.strides[d] = next;
+  return layout;
+}
+
+/// Where element number `i` of the shape, row-major, lies.
+std::size_t placeOf(const Layout &layout, const std::vector<std::int64_t> &shape, std::int64_t i) {
+  std::int64_t place = layout.first;
+  for (std::size_t d = shape.size(); d-- > 0; i /= shape[d])
+    place += i % shape[d] * layout.strides[d];
+  return std::size_t(place);
+}
+
 }   // namespace
 
 EmittedKernel::EmittedKernel(const Artifact &artifact, const std::string &text)
     : artifact(artifact), kernel(compileForSimulator(text.empty() ? artifact.source : text, artifact.entry)) {}
 
 EmittedOutcome EmittedKernel::run(const Evaluation &inputs, const std::map<std::string, std::vector<std::int64_t>> &shapes,
-                                  const SimulatorOptions &options, int sms) const {
+                                  const SimulatorOptions &options, int sms, const std::map<std::string, Layout> &layouts) const {
   device::NamedProblem problem;
   std::map<std::string, std::vector<std::byte>> memory;
   for (const Parameter &parameter : artifact.parameters) {
@@ -84,12 +102,13 @@ EmittedOutcome EmittedKernel::run(const Evaluation &inputs, const std::map<std::
     const auto input = inputs.tensors.find(parameter.name);
     const std::vector<std::int64_t> &shape = parameter.stored ? shapes.at(parameter.name) : input->second.shape;
     const auto bytes = std::size_t(device::bytes(element));
+    const Layout layout = layoutOf(layouts, parameter.name, shape);
     std::vector<std::byte> &data = memory[parameter.name];
-    data.resize(std::size_t(points(shape)) * bytes);
+    data.resize(points(shape) ? (placeOf(layout, shape, points(shape) - 1) + 1) * bytes : 0);
     if (!parameter.stored)
       for (std::size_t i = 0; i < input->second.data.size(); ++i)
-        store(&data[i * bytes], input->second.data[i], element);
-    problem.tensors[parameter.name] = {reinterpret_cast<std::uint64_t>(data.data()), shape};
+        store(&data[placeOf(layout, shape, std::int64_t(i)) * bytes], input->second.data[i], element);
+    problem.tensors[parameter.name] = {reinterpret_cast<std::uint64_t>(data.data() + std::size_t(layout.first) * bytes), shape, layout.strides};
   }
   for (auto &[name, length] : inputs.extents)
     problem.lengths[name] = length;
@@ -101,7 +120,9 @@ EmittedOutcome EmittedKernel::run(const Evaluation &inputs, const std::map<std::
       const device::Element element = device::elementNamed(parameter.type);
       Array array{shapes.at(parameter.name), {}};
       for (std::int64_t i = 0; i < points(array.shape); ++i)
-        array.data.push_back(load(&memory[parameter.name][std::size_t(i * device::bytes(element))], element));
+        array.data.push_back(load(
+            &memory[parameter.name][placeOf(layoutOf(layouts, parameter.name, array.shape), array.shape, i) * std::size_t(device::bytes(element))],
+            element));
       outcome.outputs[parameter.name] = std::move(array);
     }
   return outcome;

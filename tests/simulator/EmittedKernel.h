@@ -13,6 +13,12 @@ struct EmittedOutcome {
   bool countersAreZero = true;   // afterwards, as the next launch needs them
 };
 
+/// Where a tensor's elements lie: strides in elements, 0 and more, and the element of the memory where the first one is. Without strides row-major.
+struct Layout {
+  std::vector<std::int64_t> strides;
+  std::int64_t first = 0;
+};
+
 class EmittedKernel {
 public:
   /// Compiles the artifact's source, or another text in its place.
@@ -21,7 +27,7 @@ public:
   /// `inputs` as for evaluate(), rounded to the tensors' types; `shapes` of the stored tensors. The launch has as many blocks as a GPU of
   /// `sms` multiprocessors would get, one resident at a time unless the options say otherwise.
   [[nodiscard]] EmittedOutcome run(const Evaluation &inputs, const std::map<std::string, std::vector<std::int64_t>> &shapes,
-                                   const SimulatorOptions &options, int sms = 2) const;
+                                   const SimulatorOptions &options, int sms = 2, const std::map<std::string, Layout> &layouts = {}) const;
 
 private:
   Artifact artifact;

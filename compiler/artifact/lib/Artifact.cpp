@@ -24,7 +24,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ParameterField::Kind, {{FieldKind::map, "map"}, {Fi
   {FieldKind::lists, "lists"}, {FieldKind::listRoom, "listRoom"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapDimension, dimension, chunk, size, box)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ParameterField, kind, name, axis, tensor, type, dimension, dimensions, swizzle)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, freeAxes, threads, sharedBytes, blocksPerSM, counters, listAxis, listWidth, listSlots, grouped, ringTensors, softwareMaps)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchFacts, fields, blockAxis, blockWidth, freeAxes, threads, sharedBytes, blocksPerSM, counters, listAxis,
+                                   listWidth, listSlots, grouped, ringTensors, softwareMaps, strided, storedPieces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers, spillBytes, stackBytes, staticSharedBytes, remarks)
 
 namespace {

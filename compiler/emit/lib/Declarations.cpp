@@ -66,6 +66,7 @@ FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) 
   made.launch.blocksPerSM = int(kernel.getBlocksPerSM());
   made.launch.grouped = kernel.getGrouped();
   made.launch.softwareMaps = !device::isHopper(kernel);
+  made.launch.strided = kernel.getStrided();
   Names members(Names::For::members);
   for (Operation &op : kernel.getBody().front()) {
     if (auto tensor = dyn_cast<device::TensorOp>(op); tensor && !memoryType(tensor.getResult().getType().getElement()))
@@ -76,6 +77,11 @@ FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) 
   }
   made.launch.sharedBytes = int(std::max<std::int64_t>(made.sharedEnd, kernel.getSharedBytes().value_or(0)) + tileAlignment);
   made.addRingTensors();
+  kernel.walk([&](device::StoreTileOp store) {
+    const std::string tensor = store.getPointer().getDefiningOp<device::TensorOp>().getTensor().str();
+    if (!store.getStride() && !llvm::is_contained(made.launch.storedPieces, tensor))
+      made.launch.storedPieces.push_back(tensor);
+  });
   if (made.launch.softwareMaps) {
     constexpr std::uint64_t leastAsyncBytes = 4;
     kernel.walk([&](device::AcquireOp acquire) {
@@ -83,7 +89,8 @@ FailureOr<Declarations> Declarations::of(device::KernelOp kernel, Names &names) 
         made.filledByLanes.insert(device::barriersOf(acquire.getCursor()).getResult());
     });
     kernel.walk([&](device::CopyOp copy) {
-      if (std::uint64_t(copy.getDivisor()) < leastAsyncBytes)
+      const std::uint64_t elementBytes = copy.getRing().getType().getElement().getIntOrFloatBitWidth() / 8;
+      if (std::uint64_t(copy.getDivisor()) < leastAsyncBytes || (kernel.getStrided() && elementBytes < leastAsyncBytes))
         made.storedThere.insert(device::barriersOf(copy.getCursor()).getResult());
     });
   }

@@ -55,7 +55,10 @@ LogicalResult Statements::print(device::CopyOp op) {
     for (std::size_t i = op.getCoordinates().size(); i < 5; ++i)
       coordinates += ", 0";
     const int64_t divisor = int64_t(op.getDivisor()), unit = std::min<int64_t>(divisor, 4);
-    const std::string copies = divisor == 16 ? "copy_box<" : fmt::format("copy_shifted_box<{}, ", unit);
+    const bool isStrided = op->getParentOfType<device::KernelOp>().getStrided();
+    const std::string copies = isStrided       ? fmt::format("copy_strided_box<{}, ", map.getElement().getIntOrFloatBitWidth() / 8)
+                               : divisor == 16 ? "copy_box<"
+                                               : fmt::format("copy_shifted_box<{}, ", unit);
     const std::string threads = declared.copyingThreads() == 32 ? "" : fmt::format(", {}", declared.copyingThreads());
     text.line(fmt::format("{}{}, {}{}>({}{}, {}{}, {});", copies, fmt::join(box, ", "), int64_t(map.getSwizzle()), threads, slotAddress(op.getRing(), op.getCursor()),
                           before ? " + " + std::to_string(before) : "", declared.map(op.getMap()), coordinates, copier));

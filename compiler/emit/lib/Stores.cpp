@@ -33,9 +33,20 @@ LogicalResult Statements::print(device::StoreTileOp op) {
     return op.emitError() << "stores " << type.getElement() << " as " << element << "; expected f32 as f32, bf16 or f16";
 
   const int64_t besides = 2 * rowsOfThread;   // elements of 8 columns
+  const std::string stride = op.getStride() ? values.lasting(op.getStride()).as(Precedence::unary) : "";
   text.line("#pragma unroll");
   text.open(fmt::format("for (int r = 0; r < {}; r++) {{", rowsOfThread));
   text.line(fmt::format("{}* out = {} + {}[r];", memoryType(element), pointer, offsets));
+  if (op.getStride()) {
+    text.line("#pragma unroll");
+    text.open(fmt::format("for (int j = 0; j < {}; j++) {{   // two of eight columns", width / 4));
+    text.line("const int c = 8 * (j >> 1) + col + (j & 1);");
+    text.line(fmt::format("if ({}[r]{}) out[c * {}] = {};", inside, inColumns("c"), stride,
+                          narrowed(fmt::format("{}[{} * (j >> 1) + 2 * r + (j & 1)]", from, besides), type.getElement(), element)));
+    text.close();
+    text.close();
+    return success();
+  }
   if (element.isF32()) {
     text.line("#pragma unroll");
     text.line(fmt::format("for (int j = 0; j < {}; j++)", width / 8));

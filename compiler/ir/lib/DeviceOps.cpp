@@ -45,6 +45,9 @@ LogicalResult KernelOp::verifyRegions() {
   ConsumersOp role = consumersOf(*this);
   if (int64_t rows = int64_t(role.getRows()); rows != 16 && (rows != 32 || isHopper(*this)))
     return role.emitOpError() << "have warps of " << rows << " rows; expected 16" << (isHopper(*this) ? ", as a product of a warpgroup has" : " or 32");
+  if (isHopper(*this) && getStrided())
+    return emitOpError() << "is strided; on " << getArch()
+                         << " the copy engine takes neighbours at multiples of 16 bytes: make such a kernel for an instruction set without one";
   if (isHopper(*this) && producers == 0)
     for (auto cursor : role.getBody().getOps<CursorOp>())
       if (fills(cursor))

@@ -355,6 +355,7 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
   Value offsets = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI64Type()), tensor.str() + "_at");
   Value insides = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI1Type()), tensor.str() + "_inside");
   Value columns, firstColumn;              // null for the tensor's first
+  const Value columnStride = columnDimension >= 0 && kernel.getStrided() ? parameters.stride(tensor, columnDimension) : Value();      // null where they lie side by side
   if (columnDimension >= 0)
     columns = parameters.length(tensor, columnDimension);
   if (Value at = columnDimension < 0 ? Value() : store.getOffsets()[unsigned(columnDimension)]; at && !matchPattern(at, m_Zero())) {
@@ -373,8 +374,10 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
         inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
       }
       if (int(m) == columnDimension) {
-        if (firstColumn)
-          offset = arith::AddIOp::create(b, loc, offset, arith::ExtSIOp::create(b, loc, b.getI64Type(), firstColumn));
+        if (firstColumn) {
+          Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), firstColumn);
+          offset = arith::AddIOp::create(b, loc, offset, columnStride ? Value(arith::MulIOp::create(b, loc, wide, columnStride)) : wide);
+        }
         continue;
       }
       Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
@@ -400,7 +403,7 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
   if (space == Space::row)
     device::StoreRowsOp::create(b, loc, held, pointer, offsets, insides);
   else
-    device::StoreTileOp::create(b, loc, held, pointer, offsets, insides, columns);
+    device::StoreTileOp::create(b, loc, held, pointer, offsets, insides, columns, columnStride);
   return success();
 }
 

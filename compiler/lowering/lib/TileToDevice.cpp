@@ -34,6 +34,7 @@ struct Options {
   int64_t warpgroups, stages, blockBuffers;
   bool overlap, grouped;
   int64_t blocksPerSM;
+  bool strided;
 };
 
 /// A shared tile's declarations in the kernel.
@@ -550,8 +551,9 @@ LogicalResult Outline::run() {
     if (axis.getRole() == tile::Role::Free)
       frees.push_back(axis.getName().getValue());
   bool grouped = options.grouped && !frees.empty() && tile::boundsDependOnBlock(function);
-  kernel = device::KernelOp::create(b, function.getLoc(), function.getSymNameAttr(), b.getStringAttr(options.arch), block.getName(), b.getI64IntegerAttr(block.getWidth()),
-                                    b.getStrArrayAttr(frees), grouped ? b.getUnitAttr() : UnitAttr(), IntegerAttr(), b.getI64IntegerAttr(options.blocksPerSM));
+  kernel = device::KernelOp::create(b, function.getLoc(), function.getSymNameAttr(), b.getStringAttr(options.arch), block.getName(),
+                                    b.getI64IntegerAttr(block.getWidth()), b.getStrArrayAttr(frees), grouped ? b.getUnitAttr() : UnitAttr(),
+                                    options.strided ? b.getUnitAttr() : UnitAttr(), IntegerAttr(), b.getI64IntegerAttr(options.blocksPerSM));
   kernel.getBody().emplaceBlock();
   declareRings();
   bool first0 = llvm::any_of(tiles, [](const SharedTile &tile) { return tile.ofFold && tile.first == Moment::dots0; });
@@ -588,7 +590,7 @@ struct TileToDevice : impl::TileToDeviceBase<TileToDevice> {
       if (tile::kernelOf(function))
         kernels.push_back(function);
     for (func::FuncOp kernel : kernels)
-      if (failed(Outline(kernel, {arch, warpgroups, stages, blockBuffers, overlap, grouped, blocksPerSM}).run()))
+      if (failed(Outline(kernel, {arch, warpgroups, stages, blockBuffers, overlap, grouped, blocksPerSM, strided}).run()))
         return signalPassFailure();
   }
 };

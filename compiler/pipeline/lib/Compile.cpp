@@ -72,7 +72,7 @@ std::string emitText(const Program &program, const Schedule &schedule, const Tar
   if (what == Emit::host)
     compilation.run(hostPhases(schedule, findTarget("host")));
   if (what == Emit::device)
-    compilation.run(devicePhases(schedule, target));
+    compilation.run(devicePhases(schedule, target, options.strided));
   return textOf(*compilation.module);
 }
 

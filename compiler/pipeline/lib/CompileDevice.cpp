@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace tw {
 
-std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) {
+std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, bool strided) {
   auto tidy = [](OpPassManager &pm) { pm.addPass(createCanonicalizerPass()); pm.addPass(createCSEPass()); };
   return {{"walk-folds",
            [&](OpPassManager &pm) {
@@ -33,6 +33,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target) 
              options.stages = schedule.stages;
              options.blockBuffers = schedule.blockBuffers;
              options.overlap = schedule.overlap;
+             options.strided = strided;
              pm.addPass(createTileToDevice(options));
              tidy(pm);
            },
@@ -141,7 +142,7 @@ Artifact compileDevice(const Program &program, const Schedule &schedule, const T
   requireProducer(compilation, schedule, target);
   artifact.limit = std::min(artifact.limit, compilation.limit());
   artifact.heaviestLast = compilation.heaviestLast();
-  compilation.run(devicePhases(schedule, target));
+  compilation.run(devicePhases(schedule, target, options.strided));
   auto kernels = compilation.module->getOps<device::KernelOp>();
   assert(llvm::hasSingleElement(kernels));   // a launch runs one
   auto text = emitCuda(*kernels.begin());

@@ -5,6 +5,6 @@
 
 namespace tw {
 
-std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target);
+std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, bool strided);
 
 } // namespace tw

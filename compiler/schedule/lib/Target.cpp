@@ -157,6 +157,12 @@ const std::vector<Target> &targets() {
   return table;
 }
 
+Target withoutCopyEngine(Target target) {
+  if (target.isHopper())
+    target.arch = sm90Common.arch;
+  return target;
+}
+
 const Target &findTarget(std::string_view name) {
   const std::vector<Target> &all = targets();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Target &target) { return target.name == name; });

@@ -65,7 +65,8 @@ std::uint64_t someAddress(const Problem &problem) {
 } // namespace
 
 Plan::Plan(const LaunchFacts &facts)
-    : blockWidth(facts.blockWidth), blocksPerSM(facts.blocksPerSM), grouped(facts.grouped), counterBytes(std::size_t(std::max(facts.counters, 0)) * 4), listWidth(facts.listWidth), listSlots(facts.listSlots) {
+    : blockWidth(facts.blockWidth), blocksPerSM(facts.blocksPerSM), grouped(facts.grouped), strided(facts.strided),
+      counterBytes(std::size_t(std::max(facts.counters, 0)) * 4), listWidth(facts.listWidth), listSlots(facts.listSlots) {
   if (listSlots < 0 || listWidth < 1)
     contradict("a block has {} lists of tiles of {}", facts.listSlots, facts.listWidth);
   if (listSlots)
@@ -186,7 +187,7 @@ void Plan::fill(const Problem &problem, const Machine &machine, const EncodeMap 
       if (!elsewhere)
         elsewhere = someAddress(problem);
       const TensorArgument &tensor = problem.tensors[step.index];
-      encode(tensorMap(step.field, step.element, tensor.address, tensor.shape, tensor.strides, elsewhere), out + step.offset);
+      encode(tensorMap(step.field, step.element, tensor.address, tensor.shape, tensor.strides, elsewhere, strided), out + step.offset);
       break;
     }
     case Kind::pointer: put(problem.tensors[step.index].address); break;

@@ -29,7 +29,7 @@ int bytes(Element element) {
 }
 
 TensorMap tensorMap(const ParameterField &field, Element element, std::uint64_t address, std::span<const std::int64_t> shape,
-                    std::span<const std::int64_t> strides, std::uint64_t elsewhere) {
+                    std::span<const std::int64_t> strides, std::uint64_t elsewhere, bool strided) {
   const auto elementBytes = static_cast<std::uint64_t>(bytes(element));
   const bool isEmpty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   TensorMap map;
@@ -48,7 +48,8 @@ TensorMap tensorMap(const ParameterField &field, Element element, std::uint64_t 
     if (d > 0 && (map.sizes[d] == 1 || isEmpty))
       map.strides[d] = 16;
   }
-  map.strides[0] = elementBytes;
+  if (!strided)
+    map.strides[0] = elementBytes;
   return map;
 }
 

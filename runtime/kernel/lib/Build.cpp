@@ -102,6 +102,18 @@ std::shared_ptr<Kernel::State> fromCache(cache::Store &store, const Request &req
   }
 }
 
+/// Lets launches whose tensors the kernel cannot copy have another one. It has a schedule of its own: it copies by other means.
+std::shared_ptr<Kernel::State> withStrided(std::shared_ptr<Kernel::State> state, const Program &program, const BuildOptions &options) {
+  if (state->device && !options.strided)
+    state->buildStrided = [program, options] {
+      BuildOptions strided = options;
+      strided.strided = true;
+      strided.schedule.reset();
+      return sharedStateOf(build(program, strided));
+    };
+  return state;
+}
+
 std::shared_ptr<Kernel::State> makeAlone(const Program &program, const BuildOptions &options, const Request &request) {
   std::shared_ptr<cache::Store> store = options.useCache ? sharedStore() : nullptr;
   const auto start = std::chrono::steady_clock::now();
@@ -110,12 +122,12 @@ std::shared_ptr<Kernel::State> makeAlone(const Program &program, const BuildOpti
     if (auto built = fromCache(*store, request)) {
       ++counters.loaded;
       logLoaded(built->artifact, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-      return built;
+      return withStrided(std::move(built), program, options);
     }
   Artifact artifact = compileRequest(program, request);
   const std::string bytes = store ? serialise(artifact) : "";
   const cache::Facts facts{{"program", artifact.program}, {"target", artifact.target}, {"schedule", artifact.schedule}};
-  auto built = Kernel::State::load(std::move(artifact), request.inner, request.key.hex());
+  auto built = withStrided(Kernel::State::load(std::move(artifact), request.inner, request.key.hex()), program, options);
   if (store)
     store->put(request.key, bytes, facts);
   ++counters.compiled;

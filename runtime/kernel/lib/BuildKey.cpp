@@ -74,11 +74,11 @@ void checkRequirements(const Program &program, const std::map<std::string, std::
 }
 
 /// What assembles for a GPU: NVRTC, with the templates. Where there is none, what is wrong with the program is said first.
-std::string deviceAssembler(const Program &program, const Schedule &schedule, const Target &target) {
+std::string deviceAssembler(const Program &program, const Schedule &schedule, const Target &target, bool strided) {
   try {
-    return assemblerText(target.arch) + " " + std::string(templatesDigest());
+    return assemblerText(findTarget(target.name).arch) + " " + std::string(templatesDigest());
   } catch (const RuntimeError &) {
-    (void)compileDevice(program, schedule, target, {});
+    (void)compileDevice(program, schedule, target, {.strided = strided});
     throw;
   }
 }
@@ -87,7 +87,7 @@ void setKey(Request &request, const Program &program, const std::string &assembl
   std::string schedules = request.scheduleText + (request.others.empty() ? "" : " or another");
   if (request.second)
     schedules += " and " + print(*request.second);
-  request.key = keyOf({print(program), schedules, request.target, assembler, compilerDigest(), request.inner, request.sharedLimit});
+  request.key = keyOf({print(program), schedules, request.target + (request.strided ? " strided" : ""), assembler, compilerDigest(), request.inner, request.sharedLimit});
 }
 
 } // namespace
@@ -102,12 +102,15 @@ cache::Digest keyOf(const KeyParts &parts) {
 }
 
 Target targetOf(const Request &request) {
-  const Target &target = findTarget(request.target);
+  const Target target = request.strided ? withoutCopyEngine(findTarget(request.target)) : findTarget(request.target);
   return request.sharedLimit ? withSharedLimit(target, request.sharedLimit) : target;
 }
 
 Target targetOf(const BuildOptions &options) {
-  const Target &whole = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
+  const Target &named = findTarget(options.target == "gpu" ? gpuTarget() : options.target);
+  if (options.strided && named.isHost())
+    throw std::invalid_argument("BuildOptions::strided goes with a GPU; the CPU's kernels take any strides: leave it out");
+  const Target whole = options.strided ? withoutCopyEngine(named) : named;
   return options.sharedLimit ? withSharedLimit(whole, *options.sharedLimit) : whole;
 }
 
@@ -116,6 +119,7 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   const Target &whole = findTarget(target.name);
   verify(program);
   Request request;
+  request.strided = options.strided;
   request.sharedLimit = target.sharedBytesPerBlock < whole.sharedBytesPerBlock ? target.sharedBytesPerBlock : 0;
   const Roles roles = rolesOf(program, options.schedule ? options.schedule->block : std::string());
   request.inner = innerOf(program, roles, options);
@@ -130,7 +134,7 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
     request.others = fittingSchedules(program, target, request.inner, target.isHost() ? 1 : mostTried);
     request.schedule = request.others.front();
     request.others.erase(request.others.begin());
-    if (!target.isHost())
+    if (!target.isHost() && !options.strided)
       request.second = secondSchedule(program, target, request.inner, request.schedule);
   }
   for (const auto &[axis, length] : request.inner)
@@ -138,9 +142,9 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
       throw std::invalid_argument(fmt::format("the schedule's tiles are {} wide along axis '{}', which is {} long and lies whole inside a tile; make {} at least {}",
                                               width->second, axis, length, axis, length));
   if (assembler.empty())
-    assembler = deviceAssembler(program, request.schedule, target);
-  // A text that is not assembled is what it is everywhere, whatever was measured here.
-  if (!options.schedule && assembly == Assembly::ofTarget)
+    assembler = deviceAssembler(program, request.schedule, target, options.strided);
+  // A text that is not assembled is what it is everywhere, whatever was measured here; kernels for any strides are not timed.
+  if (!options.schedule && !options.strided && assembly == Assembly::ofTarget)
     if (auto better = betterSchedule({program, programText, target, request.sharedLimit, request.inner, assembler, options}); better && better->schedule != request.schedule) {
       if (better->origin == ScheduleOrigin::tuned)
         request.others.clear();   // it was built and timed
@@ -170,7 +174,7 @@ Request secondOf(const Program &program, const BuildOptions &options, const Requ
 std::string quickKey(const Program &program, const BuildOptions &options) {
   std::string bytes;
   bytes.reserve(4096);
-  appendField(bytes, options.target);
+  appendField(bytes, options.target + (options.strided ? " strided" : ""));
   appendField(bytes, options.schedule ? print(*options.schedule) : "");
   appendField(bytes, std::to_string(int(options.tune)));
   appendField(bytes, std::to_string(options.shapes.size()));

@@ -13,6 +13,7 @@ namespace tw {
 /// A build with nothing left open.
 struct Request {
   std::string target;
+  bool strided = false;
   std::int64_t sharedLimit = 0;                // bytes of a block, where fewer are allowed than the target has; else 0
   Schedule schedule;
   std::string scheduleText;

@@ -25,7 +25,7 @@ Checked check(const Artifact &artifact, const std::map<std::string, std::int64_t
     }
     checkConditions(artifact, checked);
   }
-  checkMaps(artifact, checked.tensors);
+  checked.unfit = unfitFor(artifact, checked.tensors);
   checkMemory(checked.tensors);
   return checked;
 }

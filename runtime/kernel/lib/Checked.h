@@ -30,6 +30,7 @@ struct Checked {
   std::vector<CheckedScalar> scalars;
   std::vector<std::int64_t> lengths;   // of the artifact's axes
   bool hasItems = true;                // false: some axis along which items differ is empty
+  std::string unfit;                   // why the kernel's copies and stores do not take a tensor as it lies; empty: they take all
 };
 
 /// Checks everything that can be told before anything runs, and throws ArgumentError. `inner` are the lengths for which
@@ -46,8 +47,8 @@ struct Checked {
 [[nodiscard]] std::vector<std::int64_t> checkLengths(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const std::vector<CheckedTensor> &tensors);
 /// The program's requirements, and that no tensor is read outside.
 void checkConditions(const Artifact &artifact, const Checked &checked);
-/// That a GPU's copies can read what the artifact's tensor maps describe, and its stores can write what it stores in runs.
-void checkMaps(const Artifact &artifact, const std::vector<CheckedTensor> &tensors);
+/// Why a GPU's kernel that copies and stores in pieces cannot do so with one of the tensors, and the cure; empty: it can, or it takes any strides.
+[[nodiscard]] std::string unfitFor(const Artifact &artifact, const std::vector<CheckedTensor> &tensors);
 /// That no element is written twice, or written and read.
 void checkMemory(const std::vector<CheckedTensor> &tensors);
 

@@ -27,6 +27,7 @@ Artifact compileWith(const Schedule &schedule, const Program &program, const Req
   if (!request.isSecond)   // the first one says the same of the program
     options.onRemark = remarkLog(program.name, request.target);
   const Target target = targetOf(request);
+  options.strided = request.strided;
   const auto start = Clock::now();
   Artifact artifact = target.isHost() ? compileHost(program, schedule, options) : compileDevice(program, schedule, target, options);
   CompileTimes times{secondsSince(start)};

@@ -33,7 +33,10 @@ std::string Kernel::describe() const {
                        a.resources.spillBytes, a.launch.sharedBytes + a.resources.staticSharedBytes);
   if (state->second)
     out += fmt::format("  second    {}, for launches of which the cost model promises that it is faster\n", state->second->kernel->artifact.schedule);
-  out += fmt::format("  launch    {} kernel\n", kernelsPerLaunch);
+  out += fmt::format("  launch    {} kernel{}\n", kernelsPerLaunch,
+                     a.launch.strided      ? ", for tensors of any strides, element by element"
+                     : state->hasStrided() ? "; another one for tensors that cannot be copied in pieces of 16 bytes"
+                                           : "");
   for (const Parameter &p : a.parameters)
     if (p.kind == Parameter::Kind::tensor)
       out += fmt::format("  {:<9} {} {}[{}]\n", p.summed ? "adds to" : p.stored ? "stores" : "loads", p.name, p.type, p.rank);

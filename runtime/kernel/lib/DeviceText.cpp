@@ -20,6 +20,9 @@ Artifact compileCode(const Program &program, const BuildOptions &options, std::s
   });
 }
 
-void checkArguments(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments) { (void)check(artifact, inner, arguments); }
+void checkArguments(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments) {
+  if (const Checked checked = check(artifact, inner, arguments); !checked.unfit.empty())
+    throw ArgumentError(checked.unfit);
+}
 
 } // namespace tw

@@ -40,13 +40,16 @@ struct Release {
 } // namespace
 
 std::size_t workspaceBytes(const Kernel::State &state, const Given &given) {
-  return bytesNeeded(state, accepted(state, given).checked);
+  const Checked &checked = accepted(state, given).checked;
+  return checked.unfit.empty() || !checked.hasItems ? bytesNeeded(state, checked) : workspaceBytes(state.strided(checked.unfit), given);
 }
 
 void launch(const Kernel::State &state, Stream stream, const Given &given, Workspace workspace) {
   if (stream.handle && !state.device)
     throw ArgumentError(fmt::format("kernel '{}' runs on the CPU, which has no streams; launch it on hostStream", state.artifact.program));
   const auto &[kernel, checked, prepared] = accepted(state, given);
+  if (!checked.unfit.empty() && checked.hasItems)
+    return launch(state.strided(checked.unfit), stream, given, workspace);
   checkWorkspace(kernel, checked, workspace);
   if (!checked.hasItems)
     return;
@@ -58,6 +61,8 @@ void launch(const Kernel::State &state, Stream stream, const Given &given, Works
 
 void launchAndWait(const Kernel::State &state, const Given &given) {
   const auto &[kernel, checked, prepared] = accepted(state, given);
+  if (!checked.unfit.empty() && checked.hasItems)
+    return launchAndWait(state.strided(checked.unfit), given);
   if (!checked.hasItems)
     return;
   if (kernel.device)
@@ -72,6 +77,9 @@ void launchAndWait(const Kernel::State &state, const Given &given) {
 std::size_t Kernel::workspaceBytes(const Arguments &arguments) const { return tw::workspaceBytes(*state, Listed(arguments)); }
 void Kernel::launch(Stream stream, const Arguments &arguments, Workspace workspace) const { tw::launch(*state, stream, Listed(arguments), workspace); }
 void Kernel::launch(const Arguments &arguments) const { tw::launchAndWait(*state, Listed(arguments)); }
-Schedule Kernel::scheduleFor(const Arguments &arguments) const { return parseSchedule(accepted(*state, Listed(arguments)).kernel.artifact.schedule); }
+Schedule Kernel::scheduleFor(const Arguments &arguments) const {
+  const auto &[kernel, checked, prepared] = accepted(*state, Listed(arguments));
+  return parseSchedule((checked.unfit.empty() || !checked.hasItems ? kernel : state->strided(checked.unfit)).artifact.schedule);
+}
 
 } // namespace tw

@@ -1,5 +1,6 @@
 // From an artifact to what a launch needs of it.
 #include "State.h"
+#include "Say.h"
 #include "tilewright/artifact/RuntimeError.h"
 #include "tilewright/schedule/Target.h"
 #include <atomic>
@@ -43,6 +44,21 @@ std::shared_ptr<Kernel::State> Kernel::State::load(Artifact artifact, std::map<s
   state->inner = std::move(inner);
   state->key = std::move(key);
   return state;
+}
+
+const Kernel::State &Kernel::State::strided(const std::string &why) const {
+  if (const State *known = stridedKernel.load())
+    return *known;
+  if (!buildStrided)
+    throw ArgumentError(why);
+  const std::lock_guard lock(stridedGuard);
+  if (!stridedOwner) {
+    say(fmt::format("kernel '{}' for {}: {}. One more kernel is built, which takes any strides, element by element; it is slower", artifact.program,
+                    artifact.target, why));
+    stridedOwner = buildStrided();
+    stridedKernel = stridedOwner.get();
+  }
+  return *stridedOwner;
 }
 
 } // namespace tw

@@ -5,7 +5,10 @@
 #include "tilewright/cpu/HostCode.h"
 #include "tilewright/cpu/Launch.h"
 #include "tilewright/kernel/Kernel.h"
+#include <atomic>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 
 namespace tw {
@@ -22,6 +25,11 @@ struct Kernel::State {
   /// The other kernel of the program, where there are two.
   struct Second;
   std::shared_ptr<const Second> second;
+  /// Of a GPU's kernel that copies in pieces of 16 bytes: builds the one that takes any strides. None where there is no other.
+  std::function<std::shared_ptr<const State>()> buildStrided;
+  /// That kernel, built where it is first asked for, which is said: `why` this one does not do. Throws ArgumentError with it where there is no other.
+  [[nodiscard]] const State &strided(const std::string &why) const;
+  [[nodiscard]] bool hasStrided() const { return stridedKernel.load() != nullptr; }
 
   // What a launch needs of the artifact, found once.
   std::size_t scratchArgument = 0;             // the parameter of that kind, or one past the last where there is none
@@ -31,6 +39,11 @@ struct Kernel::State {
   /// Links the artifact's code into the process; a GPU's is loaded at the first launch, so that no GPU is needed here. Throws
   /// RuntimeError where this machine cannot run it.
   [[nodiscard]] static std::shared_ptr<State> load(Artifact artifact, std::map<std::string, std::int64_t> inner, std::string key);
+
+private:
+  mutable std::mutex stridedGuard;
+  mutable std::shared_ptr<const State> stridedOwner;
+  mutable std::atomic<const State *> stridedKernel = nullptr;
 };
 
 } // namespace tw

@@ -20,12 +20,8 @@ struct Case {
   }
 
   std::string refusal() const {
-    try {
-      checkMaps(artifact, tensors);
-    } catch (const ArgumentError &error) {
-      return error.what();
-    }
-    return "accepted";
+    const std::string why = unfitFor(artifact, tensors);
+    return why.empty() ? "accepted" : why;
   }
 };
 
@@ -133,4 +129,42 @@ TEST_CASE("tensors that a GPU can and cannot store to") {
     c.tensors[0].strides = {77 * 128, 128, 2};
     CHECK(c.refusal() == "accepted");
   }
+}
+
+TEST_CASE("tensors that a GPU stores in pieces") {
+  Case c;
+  c.artifact.launch.fields.clear();
+  c.artifact.launch.storedPieces = {"X"};
+  c.parameter.stored = true;
+  c.artifact.parameters = {c.parameter};
+  CHECK(c.refusal() == "accepted");
+  SECTION("rows apart, in any order") {
+    c.tensors[0].strides = {8, -77 * 136, 136, 1};
+    CHECK(c.refusal() == "accepted");
+  }
+  SECTION("address") {
+    c.tensors[0].data += 2;
+    CHECK(c.refusal() ==
+          "tensor 'X' lies at address 0x1002, which is no multiple of 16: a GPU stores it in pieces of that many bytes; move it to one that is");
+  }
+  SECTION("innermost stride") {
+    c.tensors[0].strides = {3 * 77 * 256, 77 * 256, 256, 2};
+    CHECK(c.refusal() == "tensor 'X' of shape [2, 3, 77, 128] has stride 2 along dimension 3; a GPU stores runs of elements that lie side by side, "
+                         "so it must be 1: make the tensor contiguous along that "
+                         "dimension");
+  }
+  SECTION("odd rows") {
+    c.tensors[0].strides = {3 * 77 * 129, 77 * 129, 129, 1};
+    CHECK(c.refusal() == "tensor 'X' of shape [2, 3, 77, 128] has stride 129 along dimension 2, 258 bytes; a GPU stores it in pieces of 16 bytes, so "
+                         "it must be a multiple of 8 elements: make the tensor "
+                         "contiguous, or pad its rows");
+  }
+}
+
+TEST_CASE("a kernel for any strides takes all of them") {
+  Case c;
+  c.artifact.launch.strided = true;
+  c.tensors[0].data += 2;
+  c.tensors[0].strides = {3 * 77 * 129, -77 * 129, 1, 77};
+  CHECK(c.refusal() == "accepted");
 }

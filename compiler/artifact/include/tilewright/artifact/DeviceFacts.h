@@ -61,6 +61,8 @@ struct LaunchFacts {
   bool grouped = false;
   std::vector<std::string> ringTensors;
   bool softwareMaps = false;          // maps are read by the kernel itself (device::softwareMap), not by a copy engine
+  bool strided = false;   // tensors have any strides and alignment; else those with maps lie in pieces of 16 bytes, and these, which are stored, too
+  std::vector<std::string> storedPieces;
 };
 
 /// What the assembler said of a kernel.

@@ -24,11 +24,12 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, NoTerminator, Sing
     a warpgroup on `sm90a`, where registers are handed over by whole ones, and a warp on everything else. `block`, `width` and `free` say how the items are
     counted: tiles of the axis `block`, `width` elements each, times the points of the axes `free`.
     `grouped`: items come in groups of free points whose rings' tensors fit the level-2 cache. `blocks`: so many run on one multiprocessor at a time.
+    `strided`: tensors may have any strides, along their innermost dimension too, and start at any element; copies and stores go element by element.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$arch, StrAttr:$block, I64Attr:$width, StrArrayAttr:$free,
-                       UnitAttr:$grouped, OptionalAttr<I64Attr>:$sharedBytes, DefaultValuedAttr<I64Attr, "1">:$blocksPerSM);
+                       UnitAttr:$grouped, UnitAttr:$strided, OptionalAttr<I64Attr>:$sharedBytes, DefaultValuedAttr<I64Attr, "1">:$blocksPerSM);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $arch `items` $block $width `of` $free (`grouped` $grouped^)? (`shared` $sharedBytes^)? (`blocks` $blocksPerSM^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name $arch `items` $block $width `of` $free (`grouped` $grouped^)? (`strided` $strided^)? (`shared` $sharedBytes^)? (`blocks` $blocksPerSM^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     int64_t threads();      // of the block
@@ -545,9 +546,11 @@ def Device_TurnOp : Device_Op<"turn"> {
 
 def Device_StoreTileOp : Device_Op<"store_tile"> {
   let summary = "writes a fragment, rounded to the tensor's type: row r from pointer + offsets[r] on, where inside[r] holds, its first `columns` columns";
-  let description = [{ Columns lie side by side, `columns` is a multiple of 16 bytes, so is every row's address. }];
-  let arguments = (ins Device_FragmentType:$fragment, Device_PointerType:$pointer, Device_OffsetRows:$offsets, Device_InsideRows:$inside, I32:$columns);
-  let assemblyFormat = "$fragment `,` $pointer `[` $offsets `]` `if` $inside `columns` $columns attr-dict `:` type($fragment) `,` type($pointer)";
+  let description = [{
+    Columns lie side by side, `columns` is a multiple of 16 bytes, so is every row's address. With a `stride` they lie so many elements apart, anywhere.
+  }];
+  let arguments = (ins Device_FragmentType:$fragment, Device_PointerType:$pointer, Device_OffsetRows:$offsets, Device_InsideRows:$inside, I32:$columns, Optional<I64>:$stride);
+  let assemblyFormat = "$fragment `,` $pointer `[` $offsets `]` `if` $inside `columns` $columns (`stride` $stride^)? attr-dict `:` type($fragment) `,` type($pointer)";
 }
 def Device_AddTileOp : Device_Op<"add_tile"> {
   let summary = "adds a fragment to a tensor of f32 in global memory, in the background: each warp its rows, 32 columns at a time, by the copy engine";

@@ -40,7 +40,8 @@ def TileToDevice : Pass<"tile-to-device", "::mlir::ModuleOp"> {
     Option<"blockBuffers", "block-buffers", "int", "1", "slots of a ring of block tiles">,
     Option<"overlap", "overlap", "bool", "true", "dots of stage 1 will run one step behind">,
     Option<"blocksPerSM", "blocks-per-sm", "int", "1", "blocks that run on one multiprocessor at a time">,
-    Option<"grouped", "grouped", "bool", "true", "let items whose bounds differ come in groups that share the level-2 cache">];
+    Option<"grouped", "grouped", "bool", "true", "let items whose bounds differ come in groups that share the level-2 cache">,
+    Option<"strided", "strided", "bool", "false", "for tensors of any strides and alignment: copies and stores go element by element">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
 

@@ -26,6 +26,9 @@ struct CompileOptions {
   /// Called with what passes say of their choices, at the user's lines: why a mask does not bound a fold, why no tile is known to be
   /// full, why a fold keeps to exact steps. Passes explain themselves only if it is set.
   std::function<void(const Diagnostic &)> onRemark = {};
+  /// For tensors of any strides and alignment, along their innermost dimension too: a GPU's kernel copies and stores element by element. Goes with a target that
+  /// is withoutCopyEngine().
+  bool strided = false;
 };
 
 /// How far a compilation goes.

@@ -61,6 +61,9 @@ struct UnknownTarget : std::invalid_argument {
 /// The target called `name`, exactly. Throws UnknownTarget.
 [[nodiscard]] const Target &findTarget(std::string_view name);
 
+/// The same GPU with the instructions that every one since 8.0 has: its threads copy for themselves, whatever the strides. One without others stays as it is.
+[[nodiscard]] Target withoutCopyEngine(Target target);
+
 /// The facts as lines of text for a person, each ended by a newline.
 [[nodiscard]] std::string describe(const Target &target);
 

@@ -109,6 +109,7 @@ private:
   std::int64_t blockWidth = 1;
   int blocksPerSM = 1;
   bool grouped = false;
+  bool strided = false;
   static constexpr std::size_t listAlignment = 128;
   std::size_t counterBytes = 0, listAxis = 0;
   std::int64_t listWidth = 1;

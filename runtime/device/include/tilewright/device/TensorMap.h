@@ -41,8 +41,9 @@ using EncodeMap = std::function<void(const TensorMap &map, void *out)>;
 void softwareMap(const TensorMap &map, void *out);
 
 /// The map that `field` asks for, of the tensor at `address`. A length of 0 counts as 1, with `elsewhere` in place of an address
-/// that may be null: such a map is valid, and nothing is copied through it. A dimension one element long may have any stride.
+/// that may be null: such a map is valid, and nothing is copied through it. A dimension one element long may have any stride. Elements of the first dimension lie
+/// side by side, unless `strided`.
 [[nodiscard]] TensorMap tensorMap(const ParameterField &field, Element element, std::uint64_t address, std::span<const std::int64_t> shape,
-                                  std::span<const std::int64_t> strides, std::uint64_t elsewhere);
+                                  std::span<const std::int64_t> strides, std::uint64_t elsewhere, bool strided = false);
 
 } // namespace tw::device

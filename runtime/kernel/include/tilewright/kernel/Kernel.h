@@ -79,6 +79,9 @@ struct BuildOptions {
   /// background, one kernel makes all sums of tiles, and adds those that it does not own to its workspace as they come: faster.
   bool deterministic = false;
   bool useCache = true;                    // the file cache; kernels of this process are found in either case
+  /// Of a GPU: for tensors of any strides and alignment, element by element. A launch whose tensors a kernel cannot copy in pieces of 16 bytes builds this one by
+  /// itself, once, and says so; building it ahead spares that launch the wait.
+  bool strided = false;
 };
 
 /// How many kernels of the processor a launch runs: one, whatever the program, its schedule and the lengths. On a GPU the workspace's
@@ -110,6 +113,7 @@ public:
 
 private:
   friend const State &stateOf(const Kernel &kernel) { return *kernel.state; }
+  friend std::shared_ptr<const State> sharedStateOf(const Kernel &kernel) { return kernel.state; }
   std::shared_ptr<const State> state;
 };
 
