@@ -121,7 +121,7 @@ private:
       bool guarded = std::any_of(index.axes().begin(), index.axes().end(), [&](const Axis &axis) { return contains(guards, axis); });
       auto expression = guarded ? std::nullopt : expressionOf(index);
       if (expression && checked.insert({node.tensor->name, int(d), text(*expression)}).second)
-        artifact.indices.push_back({node.tensor->name, int(d), *expression, text(*expression)});
+        artifact.indices.push_back({node.tensor->name, int(d), *expression, text(*expression), node.where.line ? shortName(node.where) : ""});
     }
   }
 
@@ -166,6 +166,12 @@ void addFacts(Artifact &artifact, const Program &program, const Roles &roles, co
     if (axis.bindings.empty())
       throw ProgramError({roles.fold->where, "nothing tells the length of axis '" + axis.name + "': no tensor is indexed by it directly; read or store one with '" + axis.name + "' as an index", {}});
   artifact.requirements = requirementsOf(program);
+}
+
+std::vector<IndexFacts> readsOf(const Program &program, const Schedule &schedule) {
+  Artifact facts;
+  addFacts(facts, program, rolesOf(program, schedule.block), schedule);
+  return std::move(facts.indices);
 }
 
 } // namespace tw

@@ -1,7 +1,9 @@
 #include "Variant.h"
 #include "Plugin.h"
+#include "tilewright/dsl/Inspect.h"
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fmt/format.h>
 #include <functional>
 #include <set>
@@ -133,7 +135,14 @@ void checkTensors(const std::string &file, const Program &program) {
 }   // namespace
 
 Program programOf(const std::string &variant, const VariantOptions &options) {
-  return isVariantFile(variant) ? programInFile(variant, options.type, options.lse) : makeVariant(variant, options);
+  if (!isVariantFile(variant))
+    return makeVariant(variant, options);
+  Program program = programInFile(variant, options.type, options.lse);
+  static std::set<std::string> told;
+  if (told.insert(variant).second)
+    for (const Diagnostic &each : suspicions(program))
+      std::fputs(renderWarning(each).c_str(), stderr);
+  return program;
 }
 
 VariantFacts factsFor(const std::string &variant, Type type) {

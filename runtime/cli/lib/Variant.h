@@ -5,7 +5,7 @@
 
 namespace tw::cli {
 
-/// The gallery's makeVariant(), or the program in the file.
+/// The gallery's makeVariant(), or the program in the file, of which what its author may not have meant is said on stderr, once.
 [[nodiscard]] Program programOf(const std::string &variant, const VariantOptions &options);
 
 /// What is known of a variant besides. Of a variant in a file that is what its program tells: no bound of its scores (`scoreBound` is empty), and tensors

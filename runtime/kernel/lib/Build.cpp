@@ -7,6 +7,7 @@
 #include "Second.h"
 #include "SharedStore.h"
 #include "State.h"
+#include "tilewright/pipeline/Compile.h"
 #include <atomic>
 #include <chrono>
 #include <fmt/format.h>
@@ -90,12 +91,17 @@ Kernels &kernels() {
 }
 
 /// The kernel out of the cache, or nothing. What cannot be used is said and built anew.
-std::shared_ptr<Kernel::State> fromCache(cache::Store &store, const Request &request) {
+std::shared_ptr<Kernel::State> fromCache(cache::Store &store, const Program &program, const Request &request) {
   auto bytes = store.get(request.key);
   if (!bytes)
     return nullptr;
   try {
-    return Kernel::State::load(parseArtifact(*bytes), request.inner, request.key.hex());
+    Artifact artifact = parseArtifact(*bytes);
+    // Lines are those of this program.
+    const std::vector<IndexFacts> reads = readsOf(program, parseSchedule(artifact.schedule));
+    for (std::size_t i = 0; i < std::min(reads.size(), artifact.indices.size()); ++i)
+      artifact.indices[i].where = reads[i].where;
+    return Kernel::State::load(std::move(artifact), request.inner, request.key.hex());
   } catch (const std::exception &error) {
     say(fmt::format("a kernel in the cache cannot be used and is built anew: {}", error.what()));
     return nullptr;
@@ -119,7 +125,7 @@ std::shared_ptr<Kernel::State> makeAlone(const Program &program, const BuildOpti
   const auto start = std::chrono::steady_clock::now();
   // Stages are made by compiling only.
   if (store && !dumps())
-    if (auto built = fromCache(*store, request)) {
+    if (auto built = fromCache(*store, program, request)) {
       ++counters.loaded;
       logLoaded(built->artifact, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       return withStrided(std::move(built), program, options);

@@ -95,8 +95,9 @@ void checkConditions(const Artifact &artifact, const Checked &checked) {
     if (reach->low >= 0 && reach->high < double(length))
       continue;
     std::string cure = reach->low < 0 ? "keep the index from 0 on" : fmt::format("give it at least {} or shorten what it is indexed by", number(reach->high + 1));
-    throw ArgumentError(fmt::format("tensor '{}' is {} long along dimension {} and is read there at {}, which goes from {} to {}; {}", index.tensor, length, index.dimension,
-                                    index.text, number(reach->low), number(reach->high), cure));
+    throw ArgumentError(fmt::format("tensor '{}' is {} long along dimension {} and is read there at {}{}, which goes from {} to {}; {}", index.tensor,
+                                    length, index.dimension, index.text, index.where.empty() ? "" : fmt::format(" ({})", index.where),
+                                    number(reach->low), number(reach->high), cure));
   }
 }
 

@@ -158,3 +158,18 @@ TEST_CASE("what is wrong with a variant in a file") {
                 "  attention.score([=](tw::Tile s, const tw::At &at) { return s + bias(page(at.key)); });\n}\n") ==
         "tilewright run: how long tensor 'bias' is along dimension 0 cannot be told from --shape; give it: --capture bias=FILE.npy\n");
 }
+
+TEST_CASE("a mask that ignores the keys is warned of, and an index that leaves its tensor is refused, at the user's line") {
+  const Written file("#include <tilewright/variant.h>\nTILEWRIGHT_VARIANT(v, attention) {\n  const tw::Tensor bias(\"bias\", tw::Type::f32, 1);\n"
+                     "  attention.score([=](tw::Tile s, const tw::At &at) { return s + bias(at.key + 5); });\n  attention.mask([](const tw::At &at) "
+                     "{ return at.query % 2 == 0; });\n}\n");
+  file.folder.write("bias.npy", tw::cli::formatNpy({"f4", {10}, std::string(40, '\0')}));
+  const Ran r = ran("run " + file.path + " --shape 1,1,1,10,10,16 --capture bias=" + file.folder / "bias.npy");
+  CHECK(r.status == 2);
+  CHECK(r.err == "my_variant.cpp:5: warning: this mask ignores 'k', the axis that the fold walks: its condition runs along [q] alone, so that for "
+                 "all k from 0 to extent(k) - 1 it is one and the same, and keeps "
+                 "a row or empties it; compare 'k' too, or leave it if rows are meant\n  |   attention.mask([](const tw::At &at) { return at.query % "
+                 "2 == 0; });\n"
+                 "tilewright run: tensor 'bias' is 10 long along dimension 0 and is read there at k + 5 (my_variant.cpp:4), which goes from 5 to 14; "
+                 "give it at least 15 or shorten what it is indexed by\n");
+}

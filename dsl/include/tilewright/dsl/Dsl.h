@@ -5,6 +5,7 @@
 #include "tilewright/dsl/Fold.h"
 #include "tilewright/dsl/Gallery.h"
 #include "tilewright/dsl/Gradient.h"
+#include "tilewright/dsl/Inspect.h"
 #include "tilewright/dsl/Modifiers.h"
 #include "tilewright/dsl/Normalizers.h"
 #include "tilewright/dsl/Program.h"

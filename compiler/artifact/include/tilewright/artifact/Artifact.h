@@ -47,6 +47,7 @@ struct IndexFacts {
   int dimension = 0;
   Expression index;
   std::string text;          // as in the program: `h / 2`
+  std::string where = {};    // the user's line, `gemma.cpp:66`; of the program that asks, so that it is not kept with the code
 };
 
 struct RequirementFacts {

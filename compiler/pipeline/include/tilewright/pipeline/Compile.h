@@ -55,6 +55,9 @@ enum class Emit {
 /// requirement on more than lengths, dimensions, scalars and arithmetic.
 [[nodiscard]] std::vector<RequirementFacts> requirementsOf(const Program &program);
 
+/// Where tensors are read at computed places, in the order of Artifact::indices, with the lines of this program.
+[[nodiscard]] std::vector<IndexFacts> readsOf(const Program &program, const Schedule &schedule);
+
 /// Changes whenever compiled code may: part of every cache key. Content of the compiler and LLVM's version.
 [[nodiscard]] const std::string &compilerDigest();
 
