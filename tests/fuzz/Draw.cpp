@@ -43,7 +43,14 @@ public:
     auto divisor = [&] { return once(2) ? constant(of({2.0, 3.0, 7.0, -4.0}), type) : apply("max", type, {apply("abs", type, {whole(type, depth - 2)}), constant(1, type)}); };
     if (depth <= 0)
       return wholeLeaf(type);
-    switch (random() % 9) {
+    switch (random() % 13) {
+    case 9:
+    case 12:
+      return sized(apply(of({"bit_and", "bit_or", "bit_xor"}), type, {whole(type, depth - 1), whole(type, depth - 1)}));
+    case 10:
+      return sized(apply("shift_left", type, {whole(type, depth - 1), constant(double(random() % 5), Type::i32)}));
+    case 11:
+      return apply("shift_right", type, {whole(type, depth - 1), constant(double(random() % 5), Type::i32)});
     case 0: return apply("neg", type, {whole(type, depth - 1)});
     case 1: return apply("abs", type, {whole(type, depth - 1)});
     case 2: return sized(apply("mul", type, {whole(type, depth - 1), whole(type, depth - 1)}));
@@ -58,7 +65,15 @@ public:
 
   /// A float that f32 holds exactly.
   Term exact() {
-    switch (random() % 4) {
+    switch (random() % 6) {
+    case 4:
+      return apply(of({"floor", "ceil", "round", "trunc"}), Type::f32, {apply("mul", Type::f32, {exact(), constant(of({0.5, 0.25, -0.125}))})});
+    case 5: {
+      const Term q{"query", Type::i32}, k{"key", Type::i32}, h{"head", Type::i32};
+      const Term seed = once(2) ? scalarOf(Type::i64) : constant(double(random() % 1000), Type::i64);
+      return once(2) ? apply("random", Type::f32, {seed, h, q, k})
+                     : apply("random", Type::f32, {seed, whole(Type::i32, 1), apply("cast", Type::i64, {k})});
+    }
     case 0: return apply("cast", Type::f32, {whole(once(3) ? Type::i64 : Type::i32, 1)});
     case 1: return capture(of({Type::f32, Type::f16, Type::bf16}));
     case 2: return apply("mul", Type::f32, {apply("cast", Type::f32, {apply("mod", Type::i32, {whole(Type::i32, 1), constant(8, Type::i32)})}), constant(of({0.5, 0.25, -2.0}))});
@@ -76,22 +91,53 @@ public:
       return rangeOf(term).high <= most ? term : apply("min", Type::f32, {std::move(term), constant(most)});
     };
     Term term = [&]() -> Term {
-      switch (random() % 16) {
-      case 0: return apply("neg", Type::f32, {next()});
-      case 1: return apply("abs", Type::f32, {next()});
-      case 2: return apply("exp", Type::f32, {upTo(2)});
-      case 3: return apply("exp2", Type::f32, {upTo(2)});
-      case 4: return apply("log", Type::f32, {away(0.5)});
-      case 5: return apply("tanh", Type::f32, {next()});
-      case 6: return apply("sigmoid", Type::f32, {next()});
-      case 7: return apply("sqrt", Type::f32, {away(0.25)});
-      case 8: return apply("mul", Type::f32, {next(), next()});
-      case 9: return apply("div", Type::f32, {next(), away(0.5)});
-      case 10: return apply(of({"min", "max"}), Type::f32, {next(), next()});
-      case 11: return apply("select", Type::f32, {truth(depth - 1), next(), next()});
-      case 12: return apply("cast", Type::f32, {truth(depth - 1)});
-      case 13: return apply("named", Type::f32, {next()});
-      default: return apply(of({"add", "sub"}), Type::f32, {next(), next()});
+      switch (random() % 24) {
+      case 15:
+        return apply("expm1", Type::f32, {upTo(2)});
+      case 16:
+        return apply("log1p", Type::f32, {away(0)});
+      case 17:
+        return apply("log2", Type::f32, {away(0.5)});
+      case 18:
+        return apply("rsqrt", Type::f32, {away(0.25)});
+      case 19:
+        return apply("sin", Type::f32, {next()});
+      case 20:
+        return apply("cos", Type::f32, {next()});
+      case 21:
+        return apply("erf", Type::f32, {next()});
+      case 22:
+        return apply("pow", Type::f32, {away(0.5), constant(of({0.7, 1.3, -0.4}))});
+      case 0:
+        return apply("neg", Type::f32, {next()});
+      case 1:
+        return apply("abs", Type::f32, {next()});
+      case 2:
+        return apply("exp", Type::f32, {upTo(2)});
+      case 3:
+        return apply("exp2", Type::f32, {upTo(2)});
+      case 4:
+        return apply("log", Type::f32, {away(0.5)});
+      case 5:
+        return apply("tanh", Type::f32, {next()});
+      case 6:
+        return apply("sigmoid", Type::f32, {next()});
+      case 7:
+        return apply("sqrt", Type::f32, {away(0.25)});
+      case 8:
+        return apply("mul", Type::f32, {next(), next()});
+      case 9:
+        return apply("div", Type::f32, {next(), away(0.5)});
+      case 10:
+        return apply(of({"min", "max"}), Type::f32, {next(), next()});
+      case 11:
+        return apply("select", Type::f32, {truth(depth - 1), next(), next()});
+      case 12:
+        return apply("cast", Type::f32, {truth(depth - 1)});
+      case 13:
+        return apply("named", Type::f32, {next()});
+      default:
+        return apply(of({"add", "sub"}), Type::f32, {next(), next()});
       }
     }();
     return rangeOf(term).most() <= mostReal ? term : apply("tanh", Type::f32, {std::move(term)});
@@ -167,7 +213,7 @@ Recipe draw(std::uint64_t seed, const std::string &target) {
   recipe.keys = draw.of(lengths);
   recipe.d = draw.of(inner);
   recipe.e = draw.of(inner);
-  for (std::uint64_t n = draw.number() % 3; n > 0; --n)
+  for (std::uint64_t n = draw.number() % 4; n > 0; --n)
     recipe.scores.push_back(draw.step());
   for (std::uint64_t n = draw.number() % 3; n > 0; --n)
     recipe.masks.push_back(draw.mask());

@@ -5,6 +5,8 @@
 #include "unit/kernel/Launched.h"
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <fmt/format.h>
 #include <optional>
 #include <set>
@@ -20,6 +22,8 @@ struct Options {
   int attempts = 60;      // to make a failing recipe smaller
   bool shows = false;     // print every recipe
   bool assembles = false; // have NVRTC make machine code of GPUs' kernels, too
+  bool counts = false;    // draw only, and count operations
+  std::string state;      // a file that says after each program how far this run is, so that the same command goes on from there
 };
 
 Options parse(int count, char **words) {
@@ -40,8 +44,12 @@ Options parse(int count, char **words) {
       options.shows = std::string(words[i + 1]) == "yes";
     else if (name == "--assemble")
       options.assembles = std::string(words[i + 1]) == "yes";
+    else if (name == "--count")
+      options.counts = std::string(words[i + 1]) == "yes";
+    else if (name == "--state")
+      options.state = words[i + 1];
     else
-      throw std::invalid_argument(name + " is no option; expected --target, --first, --programs, --attempts, --show or --assemble");
+      throw std::invalid_argument(name + " is no option; expected --target, --first, --programs, --attempts, --show, --assemble, --count or --state");
   }
   return options;
 }
@@ -136,15 +144,49 @@ void gather(const Tile &tile, std::set<const Node *> &seen, std::set<Op> &ops) {
 /// Fewer programs than these in a hundred have an operation: then the generator leaves it out.
 constexpr double leastShare = 0.02;
 /// Operations that some programs must have.
-constexpr Op expected[] = {Op::constant, Op::index, Op::extent, Op::scalar, Op::load, Op::neg, Op::abs, Op::exp, Op::exp2, Op::log, Op::tanh, Op::sigmoid, Op::sqrt, Op::logicalNot, Op::cast, Op::add, Op::sub,
-                           Op::mul, Op::div, Op::floorDiv, Op::mod, Op::min, Op::max, Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne, Op::logicalAnd, Op::logicalOr, Op::select, Op::reduceMax, Op::reduceMin,
-                           Op::reduceSum, Op::dot, Op::foldArgument, Op::foldResult, Op::named, Op::stabiliser};
+constexpr Op expected[] = {
+    Op::constant,     Op::index,      Op::extent,     Op::scalar,     Op::load,       Op::neg,       Op::abs,       Op::exp,       Op::exp2,
+    Op::log,          Op::tanh,       Op::sigmoid,    Op::sqrt,       Op::logicalNot, Op::cast,      Op::add,       Op::sub,       Op::mul,
+    Op::div,          Op::floorDiv,   Op::mod,        Op::min,        Op::max,        Op::lt,        Op::le,        Op::gt,        Op::ge,
+    Op::eq,           Op::ne,         Op::logicalAnd, Op::logicalOr,  Op::select,     Op::reduceMax, Op::reduceMin, Op::reduceSum, Op::dot,
+    Op::foldArgument, Op::foldResult, Op::named,      Op::stabiliser, Op::expm1,      Op::log2,      Op::log1p,     Op::rsqrt,     Op::sin,
+    Op::cos,          Op::erf,        Op::floor,      Op::ceil,       Op::round,      Op::trunc,     Op::pow,       Op::bitAnd,    Op::bitOr,
+    Op::bitXor,       Op::shiftLeft,  Op::shiftRight, Op::random};
+
+/// How far a run is.
+struct Reached {
+  std::uint64_t next = 0, failures = 0, refusals = 0;
+};
+
+/// What names a run in its file: another one begins anew.
+std::string titleOf(const Options &options) { return fmt::format("{} {} {}", options.target, options.first, options.programs); }
+
+Reached reachedBy(const Options &options) {
+  std::ifstream file(options.state);
+  std::string title;
+  Reached reached;
+  if (options.state.empty() || !std::getline(file, title) || title != titleOf(options) ||
+      !(file >> reached.next >> reached.failures >> reached.refusals))
+    return {};
+  return reached;
+}
+
+/// Whole, or as it was: a run may be ended at any moment.
+void keep(const Options &options, const Reached &reached) {
+  if (options.state.empty())
+    return;
+  std::ofstream(options.state + ".new") << titleOf(options) << "\n" << reached.next << " " << reached.failures << " " << reached.refusals << "\n";
+  std::filesystem::rename(options.state + ".new", options.state);
+}
 
 int run(const Options &options) {
   const auto start = std::chrono::steady_clock::now();
   std::map<Op, std::uint64_t> occurrences;
   std::uint64_t failures = 0, refusals = 0;
   std::map<std::string, std::uint64_t> refusalTexts;
+  const Reached before = reachedBy(options);
+  failures = before.failures;
+  refusals = before.refusals;
   for (std::uint64_t seed = options.first; seed < options.first + options.programs; ++seed) {
     const Recipe recipe = draw(seed, options.target);
     if (options.shows)
@@ -155,14 +197,17 @@ int run(const Options &options) {
       gather(store.value, seen, ops);
     for (Op op : ops)
       ++occurrences[op];
+    if (options.counts || seed < before.next)
+      continue;
     Outcome outcome = tried(recipe, options.assembles);
     if (outcome.is == Outcome::refused) {
       ++refusals;
       ++refusalTexts[outcome.text];
     }
+    failures += outcome.failed();
+    keep(options, {seed + 1, failures, refusals});
     if (!outcome.failed())
       continue;
-    ++failures;
     const auto [small, its] = minimised(recipe, outcome, options.attempts, options.assembles);
     std::printf("seed %llu fails: %s%s\nmade smaller: %s%s\n", static_cast<unsigned long long>(seed), print(recipe).c_str(), outcome.text.c_str(), print(small).c_str(), its.text.c_str());
     std::fflush(stdout);

@@ -31,17 +31,49 @@ Tile read(const Term &term, const Places &at) {
 
 Tile tileOf(const Term &term, const Places &at) {
   auto arg = [&](std::size_t i) { return tileOf(term.args[i], at); };
-  static const std::map<std::string, std::function<Tile(Operand)>> unary{
-      {"neg", [](Operand a) { return -a; }}, {"abs", [](Operand a) { return abs(a); }}, {"exp", [](Operand a) { return exp(a); }}, {"exp2", [](Operand a) { return exp2(a); }},
-      {"log", [](Operand a) { return log(a); }}, {"tanh", [](Operand a) { return tanh(a); }}, {"sigmoid", [](Operand a) { return sigmoid(a); }}, {"sqrt", [](Operand a) { return sqrt(a); }},
-      {"not", [](Operand a) { return !a; }}, {"named", [](Operand a) { return named("part", a); }}};
-  static const std::map<std::string, std::function<Tile(Operand, Operand)>> binary{
-      {"add", [](Operand a, Operand b) { return a + b; }}, {"sub", [](Operand a, Operand b) { return a - b; }}, {"mul", [](Operand a, Operand b) { return a * b; }},
-      {"div", [](Operand a, Operand b) { return a / b; }}, {"floor_div", [](Operand a, Operand b) { return floorDiv(a, b); }}, {"mod", [](Operand a, Operand b) { return mod(a, b); }},
-      {"min", [](Operand a, Operand b) { return min(a, b); }}, {"max", [](Operand a, Operand b) { return max(a, b); }}, {"lt", [](Operand a, Operand b) { return a < b; }},
-      {"le", [](Operand a, Operand b) { return a <= b; }}, {"gt", [](Operand a, Operand b) { return a > b; }}, {"ge", [](Operand a, Operand b) { return a >= b; }},
-      {"eq", [](Operand a, Operand b) { return a == b; }}, {"ne", [](Operand a, Operand b) { return a != b; }}, {"and", [](Operand a, Operand b) { return a & b; }},
-      {"or", [](Operand a, Operand b) { return a | b; }}};
+  static const std::map<std::string, std::function<Tile(Operand)>> unary{{"neg", [](Operand a) { return -a; }},
+                                                                         {"abs", [](Operand a) { return abs(a); }},
+                                                                         {"exp", [](Operand a) { return exp(a); }},
+                                                                         {"exp2", [](Operand a) { return exp2(a); }},
+                                                                         {"log", [](Operand a) { return log(a); }},
+                                                                         {"tanh", [](Operand a) { return tanh(a); }},
+                                                                         {"sigmoid", [](Operand a) { return sigmoid(a); }},
+                                                                         {"sqrt", [](Operand a) { return sqrt(a); }},
+                                                                         {"expm1", [](Operand a) { return expm1(a); }},
+                                                                         {"log1p", [](Operand a) { return log1p(a); }},
+                                                                         {"log2", [](Operand a) { return log2(a); }},
+                                                                         {"rsqrt", [](Operand a) { return rsqrt(a); }},
+                                                                         {"sin", [](Operand a) { return sin(a); }},
+                                                                         {"cos", [](Operand a) { return cos(a); }},
+                                                                         {"erf", [](Operand a) { return erf(a); }},
+                                                                         {"floor", [](Operand a) { return floor(a); }},
+                                                                         {"ceil", [](Operand a) { return ceil(a); }},
+                                                                         {"round", [](Operand a) { return round(a); }},
+                                                                         {"trunc", [](Operand a) { return trunc(a); }},
+                                                                         {"not", [](Operand a) { return !a; }},
+                                                                         {"named", [](Operand a) { return named("part", a); }}};
+  static const std::map<std::string, std::function<Tile(Operand, Operand)>> binary{{"add", [](Operand a, Operand b) { return a + b; }},
+                                                                                   {"sub", [](Operand a, Operand b) { return a - b; }},
+                                                                                   {"mul", [](Operand a, Operand b) { return a * b; }},
+                                                                                   {"div", [](Operand a, Operand b) { return a / b; }},
+                                                                                   {"floor_div", [](Operand a, Operand b) { return floorDiv(a, b); }},
+                                                                                   {"mod", [](Operand a, Operand b) { return mod(a, b); }},
+                                                                                   {"min", [](Operand a, Operand b) { return min(a, b); }},
+                                                                                   {"max", [](Operand a, Operand b) { return max(a, b); }},
+                                                                                   {"lt", [](Operand a, Operand b) { return a < b; }},
+                                                                                   {"le", [](Operand a, Operand b) { return a <= b; }},
+                                                                                   {"gt", [](Operand a, Operand b) { return a > b; }},
+                                                                                   {"ge", [](Operand a, Operand b) { return a >= b; }},
+                                                                                   {"eq", [](Operand a, Operand b) { return a == b; }},
+                                                                                   {"ne", [](Operand a, Operand b) { return a != b; }},
+                                                                                   {"and", [](Operand a, Operand b) { return a & b; }},
+                                                                                   {"or", [](Operand a, Operand b) { return a | b; }},
+                                                                                   {"pow", [](Operand a, Operand b) { return pow(a, b); }},
+                                                                                   {"bit_and", [](Operand a, Operand b) { return a & b; }},
+                                                                                   {"bit_or", [](Operand a, Operand b) { return a | b; }},
+                                                                                   {"bit_xor", [](Operand a, Operand b) { return a ^ b; }},
+                                                                                   {"shift_left", [](Operand a, Operand b) { return a << b; }},
+                                                                                   {"shift_right", [](Operand a, Operand b) { return a >> b; }}};
   if (term.op == "score")
     return at.score;
   if (term.op == "head")
@@ -64,6 +96,12 @@ Tile tileOf(const Term &term, const Places &at) {
     return cast(arg(0), term.type);
   if (term.op == "select")
     return where(arg(0), arg(1), arg(2));
+  if (term.op == "random") {
+    std::vector<Operand> coordinates;
+    for (std::size_t i = 1; i < term.args.size(); ++i)
+      coordinates.emplace_back(arg(i));
+    return random(arg(0), std::move(coordinates));
+  }
   if (auto found = unary.find(term.op); found != unary.end())
     return found->second(arg(0));
   return binary.at(term.op)(arg(0), arg(1));
@@ -130,6 +168,16 @@ Range rangeOf(const Term &term) {
     return term.args[0].type == Type::boolean ? Range{0, 1, 0} : a;
   if (op == "select")
     return both(args[1], args[2]);
+  if (op == "random")
+    return {0, 1, 0};
+  if (op == "floor" || op == "ceil" || op == "round" || op == "trunc")   // of what is exact
+    return {a.low - 1, a.high + 1, a.error};
+  if (op == "bit_and" || op == "bit_or" || op == "bit_xor")
+    return {-2 * std::max(a.most(), b.most()) - 1, 2 * std::max(a.most(), b.most()) + 1, 0};
+  if (op == "shift_left")
+    return {a.low * 16, std::max(a.high, 0.0) * 16, 0};
+  if (op == "shift_right")
+    return {std::min(a.low, 0.0) - 1, std::max(a.high, 0.0), 0};
   if (op == "neg")
     return {-a.high, -a.low, a.error};
   if (op == "abs")
@@ -162,6 +210,22 @@ Range rangeOf(const Term &term) {
     return through(std::log(a.low), std::log(a.high), 1 / a.low);
   if (op == "sqrt")
     return through(std::sqrt(a.low), std::sqrt(a.high), 0.5 / std::sqrt(a.low));
+  if (op == "rsqrt")
+    return through(1 / std::sqrt(a.high), 1 / std::sqrt(a.low), 0.5 * std::pow(a.low, -1.5));
+  if (op == "expm1")
+    return through(std::expm1(a.low), std::expm1(a.high), std::exp(a.high));
+  if (op == "log1p")
+    return through(std::log1p(a.low), std::log1p(a.high), 1);
+  if (op == "log2")
+    return through(std::log2(a.low), std::log2(a.high), 1.5 / a.low);
+  if (op == "erf")
+    return through(-1, 1, 1.2);
+  if (op == "sin" || op == "cos")
+    return through(-1, 1, 1);
+  if (op == "pow") {   // of at least 0.5, by a small constant
+    const double low = std::pow(a.low, b.low), high = std::pow(a.high, b.low);
+    return through(std::min(low, high), std::max(low, high), std::abs(b.low) * std::max(std::pow(a.low, b.low - 1), std::pow(a.high, b.low - 1)));
+  }
   return through(op == "tanh" ? -1 : 0, 1, 1);      // tanh, sigmoid
 }
 
