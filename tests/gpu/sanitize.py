@@ -13,6 +13,8 @@ from kernels import Spec, build, tilewright  # noqa: E402
 
 ATTENTION = ((Spec("plain", "bf16", 64, 64), (1, 2, 1, 130, 200)), (Spec("causal", "f16", 128, 128), (1, 2, 2, 150, 300)),
              (Spec("causal", "bf16", 40, 40), (2, 3, 1, 129, 70)), (Spec("gemma2+alibi", "bf16", 64, 128), (1, 2, 1, 70, 260)))
+SEVERAL = (Spec("causal", "bf16", 64, 64), (1, 2, 1, 200, 260))   # under Hopper's schedule of several blocks a multiprocessor, whatever its lengths speak for
+SMALL_BLOCKS = "schedule=block=q d=64 e=64 k=64 q=64 warpgroups=1 stages=3 blockBuffers=2 overlap=yes turns=no drawn=yes stabilised=yes blocksPerSM=3"
 GEMM = (Spec("program:gemm", "bf16", 0, 64), (150, 200))
 
 
@@ -33,12 +35,16 @@ def main():
     library = tilewright.Library(sys.argv[1])
     target = next((word.removeprefix("--target=") for word in sys.argv if word.startswith("--target=")), "h200")
     kernels = {spec: build(library, spec, target) for spec, _ in ATTENTION + (GEMM,)}
+    launched = ATTENTION
+    if target == "h200":
+        launched += (SEVERAL,)
+        kernels[SEVERAL[0]] = build(library, SEVERAL[0], target, SMALL_BLOCKS)
     if "--build" in sys.argv:
         return
     import torch
     types = {"f16": torch.float16, "bf16": torch.bfloat16}
     torch.manual_seed(0)
-    for spec, (b, h, hkv, sq, skv) in ATTENTION:
+    for spec, (b, h, hkv, sq, skv) in launched:
         dtype = types[spec.dtype]
         q, k, v = inputs(torch, dtype, (b, h, sq, spec.d), (b, hkv, skv, spec.d), (b, hkv, skv, spec.dv))
         outputs = {"O": torch.empty(b, h, sq, spec.dv, dtype=dtype, device="cuda"), "lse": torch.empty(b, h, sq, dtype=torch.float32, device="cuda")}
