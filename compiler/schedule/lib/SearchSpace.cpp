@@ -3,6 +3,7 @@
 #include "Fitting.h"
 #include "Footprint.h"
 #include "ListedMasks.h"
+#include "tilewright/schedule/SecondSchedule.h"
 #include <algorithm>
 #include <limits>
 
@@ -34,6 +35,8 @@ public:
     // What a build takes by default is a choice too, though the bound on products in flight, an estimate, may speak against it.
     if (std::find(found.begin(), found.end(), usual) == found.end())
       found.push_back(usual);
+    if (auto second = secondSchedule(program, target, lengthsOfInner(), usual))   // of several blocks a multiprocessor, and so none of the grid
+      found.push_back(std::move(*second));
     return std::move(found);
   }
 
