@@ -11,6 +11,10 @@ DEV void st_global_u32(void* p, u32 a, LINE_) {
   simulator_->checkGlobal(p, 4, 4, line_);
   __builtin_memcpy(p, &a, 4);
 }
+DEV void ld_global_v4(const void* p, u32 (&r)[4], LINE_) {
+  simulator_->checkGlobal(p, 16, 16, line_);
+  __builtin_memcpy(r, p, 16);
+}
 DEV int ld_acquire(const int* p, LINE_) { simulator_->yield(1, line_); return *(const volatile int*)p; }
 DEV void st_release(int* p, int v) { *(volatile int*)p = v; }
 DEV void red_add_f32(float* p, float v) { *p += v; }

@@ -118,9 +118,9 @@ LogicalResult Statements::print(device::PublishOp op) {
     return op.emitOpError() << "has a text on sm90a only";
   const int64_t width = op.getOperand().getType().getWidth(), chunkRowBytes = 128, columnsOfMatrices = 16;
   text.open("{");
-  text.line(fmt::format("const u32 at = {} + cw * {} + ((lane >> 4) * 8 + (lane & 7)) * 128 + ((((warp & 3) * 2 + ((lane >> 3) & 1)) ^ (lane & 7)) << 4);", slotAddress(op.getRing(), op.getCursor()), width * chunkRowBytes));
+  text.line(fmt::format("const u32 x = {} + cw * {} + ((lane >> 4) * 8 + (lane & 7)) * 128 + ((((warp & 3) * 2 + ((lane >> 3) & 1)) ^ (lane & 7)) << 4);", slotAddress(op.getRing(), op.getCursor()), width * chunkRowBytes));
   text.line("#pragma unroll");
-  text.line(fmt::format("for (int i = 0; i < {0}; i++) stmatrix_x4_trans(at + i * {1}, {2}[4 * i], {2}[4 * i + 1], {2}[4 * i + 2], {2}[4 * i + 3]);", width / columnsOfMatrices, columnsOfMatrices * chunkRowBytes,
+  text.line(fmt::format("for (int i = 0; i < {0}; i++) stmatrix_x4_trans(x + i * {1}, {2}[4 * i], {2}[4 * i + 1], {2}[4 * i + 2], {2}[4 * i + 3]);", width / columnsOfMatrices, columnsOfMatrices * chunkRowBytes,
                         registers[op.getOperand()]));
   text.close();
   text.line("fence_async_proxy();");

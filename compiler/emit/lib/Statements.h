@@ -95,6 +95,7 @@ private:
 
   // ---- Stores.cpp
   llvm::LogicalResult print(device::StoreTileOp op);
+  llvm::LogicalResult print(device::LoadTileOp op);
   llvm::LogicalResult print(device::StoreRowsOp op);
   llvm::LogicalResult print(device::AddTileOp op);
   llvm::LogicalResult print(device::AddApartOp op);

@@ -91,16 +91,16 @@ LogicalResult Statements::print(device::AddTileOp op) {
   text.line("if (lane == 0) tma_store_wait_read();");
   text.line("__syncwarp();");
   text.open("{");
-  text.line(fmt::format("const u32 box = sb + {0}_AT + (cw * 4 + (warp & 3)) * {0}_BYTES, at = box + (lane >> 2) * 128 + (lane & 1) * 8;", outbox));
+  text.line(fmt::format("const u32 x = sb + {0}_AT + (cw * 4 + (warp & 3)) * {0}_BYTES, e = x + (lane >> 2) * 128 + (lane & 1) * 8;   // the warp's outbox, and this lane's part", outbox));
   text.line("#pragma unroll");
   text.open(fmt::format("for (int j = 0; j < {}; j++) {{", width / 8));
-  text.line(fmt::format("const u32 to = at + (j >> 2) * {} + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2)) << 4);", boxBytes));
-  text.line(fmt::format("st_shared_v2(to, __float_as_uint({0}[4 * j]), __float_as_uint({0}[4 * j + 1]));", from));
-  text.line(fmt::format("st_shared_v2(to + 8 * 128, __float_as_uint({0}[4 * j + 2]), __float_as_uint({0}[4 * j + 3]));", from));
+  text.line(fmt::format("const u32 c = e + (j >> 2) * {} + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2)) << 4);", boxBytes));
+  text.line(fmt::format("st_shared_v2(c, __float_as_uint({0}[4 * j]), __float_as_uint({0}[4 * j + 1]));", from));
+  text.line(fmt::format("st_shared_v2(c + 8 * 128, __float_as_uint({0}[4 * j + 2]), __float_as_uint({0}[4 * j + 3]));", from));
   text.close();
   text.line("fence_async_proxy();");
   text.line("__syncwarp();");
-  text.open("if (lane == 0) {");
+  text.open(op.getUnless() ? fmt::format("if (lane == 0 && !{}) {{", values.textOf(op.getUnless(), Precedence::unary)) : "if (lane == 0) {");
   for (int64_t box = 0; box < boxes; ++box) {
     std::string coordinates;
     for (auto [i, start] : llvm::enumerate(at)) {
@@ -111,7 +111,7 @@ LogicalResult Statements::print(device::AddTileOp op) {
         place += std::string(op.getShares() ? "" : " + cw * 64") + " + (warp & 3) * 16";
       coordinates += ", " + place;
     }
-    text.line(fmt::format("tma_reduce_add_{}d({}, box + {}{});", at.size(), declared.map(op.getMap()), box * boxBytes, coordinates));
+    text.line(fmt::format("tma_reduce_add_{}d({}, x + {}{});", at.size(), declared.map(op.getMap()), box * boxBytes, coordinates));
   }
   text.line("tma_store_commit();");
   text.close();
@@ -124,6 +124,59 @@ LogicalResult Statements::print(device::AddApartOp op) {
   text.line(fmt::format("add_apart<{}, {}, {}, {}, {}, {}>({}, {}, {} + {}, {}, {}, {}, cw * 128 + (warp & 3) * 32 + lane, {});", left.getElement().isBF16() ? "BF16" : "F16", left.rows(), left.columns(), right.rows(),
                         std::uint64_t(op.getWidth()), op.getTransposed(), slotAddress(op.getLeft(), op.getLeftCursor()), slotAddress(op.getRight(), op.getRightCursor()), values.textOf(op.getPointer()),
                         values.textOf(op.getOffset(), Precedence::sum), values.textOf(op.getStride()), values.textOf(op.getRows()), values.textOf(op.getColumns()), 128 * warpgroups));
+  return success();
+}
+
+// The same the other way round. Of f32 a lane reads the two columns of every eight that are its own, 8 bytes.
+LogicalResult Statements::print(device::LoadTileOp op) {
+  device::FragmentType type = op.getFragment().getType();
+  Type element = op.getPointer().getType().getElement();
+  const int64_t width = type.getWidth(), besides = 2 * rowsOfThread, wide = element.isF32() ? 8 : 32, groups = width / wide;
+  const std::string &to = registers[op.getFragment()], &offsets = registers[op.getOffsets()], &inside = registers[op.getInside()];
+  const std::string pointer = values.textOf(op.getPointer()), columns = values.lasting(op.getColumns()).as(Precedence::shift), stride = values.lasting(op.getStride()).as(Precedence::product);
+  if (!type.getElement().isF32() || !(element.isF32() || element.isF16() || element.isBF16()))
+    return op.emitError() << "loads " << element << " as " << type.getElement() << "; expected f32, bf16 or f16 as f32";
+  const char *unpack = element.isBF16() ? "unpack_bf16" : "unpack_f16";
+  text.line("#pragma unroll");
+  text.open(fmt::format("for (int r = 0; r < {}; r++) {{", rowsOfThread));
+  text.line(fmt::format("const {}* e = {} + {}[r];", memoryType(element), pointer, offsets));
+  text.line(fmt::format("if ({} == 1 && ((u64)e & {}) == 0) {{   // side by side", stride, element.isF32() ? 7 : 15));
+  text.indent();
+  text.line("#pragma unroll");
+  text.open(fmt::format("for (int g = 0; g < {}; g++) {{", groups));
+  if (element.isF32()) {
+    text.line(fmt::format("const u64 x = {}[r] && 8 * g + col + 1 < {} ? *(const u64*)(e + 8 * g + col) : {}[r] && 8 * g + col < {} ? __float_as_uint(e[8 * g + col]) : 0;", inside, columns, inside, columns));
+    text.line(fmt::format("{0}[{1} * g + 2 * r] = __uint_as_float((u32)x);", to, besides));
+    text.line(fmt::format("{0}[{1} * g + 2 * r + 1] = __uint_as_float((u32)(x >> 32));", to, besides));
+  } else {
+    text.line("const int i = 32 * g + 8 * (lane & 3);");
+    text.line("u32 x[4] = {0, 0, 0, 0};");
+    text.line(fmt::format("if ({0}[r] && i + 8 <= {1}) ld_global_v4(e + i, x);", inside, columns));
+    text.line(fmt::format("else if ({0}[r]) for (int j = 0; j < 8; j++) if (i + j < {1}) x[j >> 1] |= (u32)e[i + j] << 16 * (j & 1);", inside, columns));
+    text.line("quad_transpose(x, lane);");
+    text.line("#pragma unroll");
+    text.open("for (int j = 0; j < 4; j++) {");
+    text.line(fmt::format("{0}[{1} * g + {2} * j + 2 * r] = {3}_lo(x[j]);", to, 4 * besides, besides, unpack));
+    text.line(fmt::format("{0}[{1} * g + {2} * j + 2 * r + 1] = {3}_hi(x[j]);", to, 4 * besides, besides, unpack));
+    text.close();
+  }
+  text.close();
+  text.close("} else {");
+  text.indent();
+  text.line("#pragma unroll");
+  text.open(fmt::format("for (int j = 0; j < {}; j++) {{", 2 * groups * wide / 8));
+  text.line("const int c = 8 * (j >> 1) + (j & 1) + col;");
+  text.line(fmt::format("{0}[{1} * (j >> 1) + 2 * r + (j & 1)] = {2}[r] && c < {3} ? {4} : 0.f;", to, besides, inside, columns, widened(fmt::format("e[c * {}]", stride), element, Float32Type::get(op.getContext()))));
+  text.close();
+  text.close();
+  if (const int64_t rest = width - groups * wide) {
+    text.line("#pragma unroll");
+    text.open(fmt::format("for (int j = {}; j < {}; j++) {{   // the last {} columns", groups * wide / 4, width / 4, rest));
+    text.line("const int c = 8 * (j >> 1) + (j & 1) + col;");
+    text.line(fmt::format("{0}[{1} * (j >> 1) + 2 * r + (j & 1)] = {2}[r] && c < {3} ? {4} : 0.f;", to, besides, inside, columns, widened(fmt::format("e[c * {}]", stride), element, Float32Type::get(op.getContext()))));
+    text.close();
+  }
+  text.close();
   return success();
 }
 

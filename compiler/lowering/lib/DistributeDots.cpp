@@ -332,6 +332,89 @@ void Distributor::writeWait(const Event &event) {
 
 //===--- stores ------------------------------------------------------------------------------------===//
 
+Distributor::RowPlaces Distributor::rowPlaces(StringRef tensor, ValueRange places, int rowDimension, int columnDimension, Location loc, bool anywhere) {
+  // Where each row lies, and whether it is inside.
+  OpBuilder top = OpBuilder::atBlockBegin(body);
+  auto context = b.getContext();
+  Value offsets = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI64Type()), tensor.str() + "_at");
+  Value insides = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI1Type()), tensor.str() + "_inside");
+  Value columns, firstColumn;              // null for the tensor's first
+  if (columnDimension >= 0)
+    columns = parameters.length(tensor, columnDimension);
+  if (Value at = columnDimension < 0 ? Value() : places[unsigned(columnDimension)]; at && !matchPattern(at, m_Zero())) {
+    firstColumn = scalars.lookupOrDefault(at);
+    columns = arith::SubIOp::create(b, loc, columns, firstColumn);
+  }
+  auto rows = device::EachRowOp::create(b, loc);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&rows.getBody());
+    Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside;
+    for (auto [m, at] : llvm::enumerate(places)) {
+      Value index = scalars.lookupOrDefault(at);
+      if (int(m) == rowDimension) {
+        index = rowPosition(index, loc);
+        Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
+        inside = inside ? arith::AndIOp::create(b, loc, inside, before).getResult() : before;
+      }
+      if (int(m) == columnDimension) {
+        if (firstColumn) {
+          Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), firstColumn);
+          if (anywhere || kernel.getStrided())      // else columns lie side by side
+            wide = arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, columnDimension));
+          offset = arith::AddIOp::create(b, loc, offset, wide);
+        }
+        continue;
+      }
+      if (anywhere) {
+        auto holds = [&](arith::CmpIPredicate how, Value bound) {
+          Value condition = arith::CmpIOp::create(b, loc, how, index, bound);
+          inside = inside ? arith::AndIOp::create(b, loc, inside, condition).getResult() : condition;
+        };
+        holds(arith::CmpIPredicate::sge, integer(0, loc));
+        if (int(m) != rowDimension)
+          holds(arith::CmpIPredicate::slt, parameters.length(tensor, int64_t(m)));
+      }
+      Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
+      offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, int64_t(m))));
+    }
+    device::SetOp::create(b, loc, offset, offsets);
+    device::SetOp::create(b, loc, inside, insides);
+  }
+  return {offsets, insides, columns};
+}
+
+bool Distributor::loadsWhole(tile::LoadOp load) {
+  Type element = tile::elementOf(load.getType());
+  if (spaceOf(load.getResult()) != Space::element || !(element.isF32() || element.isF16() || element.isBF16()) || load.getDims().back() < 0 || tile::axesOf(load.getResult())[unsigned(load.getDims().back())] == kernel.getBlockAttr())
+    return false;
+  // From the tensor's first column on, or from that of a tile.
+  Value at = load.getOffsets().back();
+  auto isCounted = [](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner()->getParentOp()->hasAttr("tile.fold");
+  };
+  auto down = at.getDefiningOp<arith::SubIOp>();
+  auto last = at.getDefiningOp<arith::MulIOp>();
+  if (!matchPattern(at, m_Zero()) && !isCounted(at) && !(down && isCounted(down.getRhs())) && !(last && last.getLhs().getDefiningOp<arith::FloorDivSIOp>()))
+    return false;
+  return !before.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+LogicalResult Distributor::writeLoad(tile::LoadOp load) {
+  Location loc = load.getLoc();
+  StringRef tensor = load.getMemory().getDefiningOp<device::MemoryOp>().getTensor();
+  const int columnDimension = int(load.getDims().size()) - 1;
+  int rowDimension = -1;
+  for (auto [m, dim] : llvm::enumerate(load.getDims()))
+    if (dim >= 0 && int(m) != columnDimension)
+      rowDimension = int(m);
+  const RowPlaces places = rowPlaces(tensor, load.getOffsets(), rowDimension, columnDimension, loc, true);
+  Value pointer = parameters.pointer(tensor, cast<MemRefType>(load.getMemory().getType()).getElementType());
+  device::LoadTileOp::create(b, loc, fragmentFor(load.getResult()), pointer, places.offsets, places.insides, places.columns, parameters.stride(tensor, columnDimension));
+  return success();
+}
+
 LogicalResult Distributor::writeStore(tile::StoreOp store) {
   Location loc = store.getLoc();
   auto memory = store.getMemory().getDefiningOp<device::MemoryOp>();
@@ -349,43 +432,7 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
     return store.emitError() << "writes " << value.getType() << " to tensor \"" << tensor << "\"; on a GPU a stored tile of two axes holds f16, bf16 or f32: store it as one of them, with cast(x, Type::f32)";
   if (space == Space::element && columnDimension != int(store.getDims().size()) - 1)
     return store.emitError() << "writes tensor \"" << tensor << "\" along axis \"" << kernel.getBlock() << "\" in its last dimension; store it with that axis before the last";
-  // Where each row lies, and whether it is inside.
-  OpBuilder top = OpBuilder::atBlockBegin(body);
-  auto context = b.getContext();
-  Value offsets = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI64Type()), tensor.str() + "_at");
-  Value insides = device::RegistersOp::create(top, loc, device::RowsType::get(context, b.getI1Type()), tensor.str() + "_inside");
-  Value columns, firstColumn;              // null for the tensor's first
-  const Value columnStride = columnDimension >= 0 && kernel.getStrided() ? parameters.stride(tensor, columnDimension) : Value();      // null where they lie side by side
-  if (columnDimension >= 0)
-    columns = parameters.length(tensor, columnDimension);
-  if (Value at = columnDimension < 0 ? Value() : store.getOffsets()[unsigned(columnDimension)]; at && !matchPattern(at, m_Zero())) {
-    firstColumn = scalars.lookupOrDefault(at);
-    columns = arith::SubIOp::create(b, loc, columns, firstColumn);
-  }
-  auto rows = device::EachRowOp::create(b, loc);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.createBlock(&rows.getBody());
-    Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside;
-    for (auto [m, at] : llvm::enumerate(store.getOffsets())) {
-      Value index = scalars.lookupOrDefault(at);
-      if (int(m) == rowDimension) {
-        index = rowPosition(index, loc);
-        inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, parameters.length(tensor, int64_t(m)));
-      }
-      if (int(m) == columnDimension) {
-        if (firstColumn) {
-          Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), firstColumn);
-          offset = arith::AddIOp::create(b, loc, offset, columnStride ? Value(arith::MulIOp::create(b, loc, wide, columnStride)) : wide);
-        }
-        continue;
-      }
-      Value wide = arith::ExtSIOp::create(b, loc, b.getI64Type(), index);
-      offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide, parameters.stride(tensor, int64_t(m))));
-    }
-    device::SetOp::create(b, loc, offset, offsets);
-    device::SetOp::create(b, loc, inside, insides);
-  }
+  const RowPlaces places = rowPlaces(tensor, store.getOffsets(), rowDimension, columnDimension, loc, false);
   Value pointer = parameters.pointer(tensor, cast<MemRefType>(store.getMemory().getType()).getElementType());
   while (auto round = value.getDefiningOp<arith::TruncFOp>()) {
     if (registers.lookup(value))
@@ -394,16 +441,17 @@ LogicalResult Distributor::writeStore(tile::StoreOp store) {
   }
   Value held = registers.lookup(value);
   if (!held) {       // a constant
-    Type type = space == Space::row ? Type(device::RowsType::get(context, scalarType(tile::elementOf(value.getType()))))
-                                    : Type(device::FragmentType::get(context, widthOf(value), scalarType(tile::elementOf(value.getType()))));
+    Type type = space == Space::row ? Type(device::RowsType::get(b.getContext(), scalarType(tile::elementOf(value.getType()))))
+                                    : Type(device::FragmentType::get(b.getContext(), widthOf(value), scalarType(tile::elementOf(value.getType()))));
     held = declare(type, value, "stored");
     if (failed(assign(held, value, loc)))
       return failure();
   }
   if (space == Space::row)
-    device::StoreRowsOp::create(b, loc, held, pointer, offsets, insides);
+    device::StoreRowsOp::create(b, loc, held, pointer, places.offsets, places.insides);
   else
-    device::StoreTileOp::create(b, loc, held, pointer, offsets, insides, columns, columnStride);
+    device::StoreTileOp::create(b, loc, held, pointer, places.offsets, places.insides, places.columns,
+                                kernel.getStrided() ? parameters.stride(tensor, columnDimension) : Value());
   return success();
 }
 

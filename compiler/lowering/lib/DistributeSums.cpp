@@ -92,6 +92,21 @@ void Distributor::scanForSums(Value cursor, Location loc) {
   });
 }
 
+void Distributor::sendBackSpoiled(Operation *fold) {
+  if (way != Way::usual || !fold->walk([](tile::AccumulateOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return;
+  for (auto &[ring, spoiled] : spoiledTiles)
+    for (Value result : fold->getResults())
+      if (Value accumulator = carriers.lookup(result); accumulator && accumulators.contains(accumulator)) {
+        Location loc = fold->getLoc();
+        auto branch = scf::IfOp::create(b, loc, spoiled, /*withElseRegion=*/false);
+        OpBuilder inside = OpBuilder::atBlockBegin(branch.thenBlock());
+        Value nothing = arith::ConstantOp::create(inside, loc, FloatAttr::get(inside.getF32Type(), APFloat::getNaN(APFloat::IEEEsingle())));
+        device::FillOp::create(inside, loc, accumulator, nothing);
+        break;
+      }
+}
+
 void Distributor::releaseExchanges() {
   for (auto dot : frames.back().block->getOps<tile::DotOp>())
     if (dot.getStage().value_or(0) == 2) {
@@ -125,6 +140,10 @@ LogicalResult Distributor::writeExchanged(tile::DotOp dot) {
   if (failed(exchange))
     return failure();
   Location loc = dot.getLoc();
+  if (way == Way::careful) {                 // element by element, if at all
+    device::AwaitOp::create(b, loc, exchange->cursor);
+    return success();
+  }
   device::TileOp right = operandsOfExchange(dot).second;
   const bool shares = sharesColumns(dot);
   const int64_t columns = widthAlong(dot.getResult(), axesOfExchange(dot).second.getValue());
@@ -144,7 +163,7 @@ LogicalResult Distributor::writeAdd(tile::AccumulateOp sum) {
   auto dot = sum.getValue().getDefiningOp<tile::DotOp>();
   if (!dot || dot.getStage().value_or(0) != 2 || !tile::elementOf(sum.getValue().getType()).isF32())
     return sum.emitError() << "adds " << sum.getValue().getType() << " to tensor \"" << tensor << "\"; on a GPU what a step adds is a dot in f32 over the block axis \"" << kernel.getBlock() << "\", as it is";
-  Value fragment = registers.lookup(dot.getResult());
+  Value fragment = registers.lookup(dot.getResult());     // null on the careful way
   const auto [rowAxis, columnAxis] = axesOfExchange(dot);
   int rowDimension = -1, columnDimension = -1;
   for (auto [m, dim] : llvm::enumerate(sum.getDims()))
@@ -154,7 +173,7 @@ LogicalResult Distributor::writeAdd(tile::AccumulateOp sum) {
   if (columnDimension != rank - 1 || rank > 5)
     return sum.emitError() << "adds to tensor \"" << tensor << "\" of " << rank << " dimensions along axis \"" << columnAxis.getValue() << "\"; on a GPU it has at most 5, of which that is the last one";
   auto found = addedTo.find(tensor);
-  if (found == addedTo.end()) {
+  if (found == addedTo.end() && fragment) {
     OpBuilder shared(before);
     SmallVector<int64_t> dimensions{columnDimension, rowDimension}, box{boxColumns, rowsOfWarp};
     for (int m = rank - 1; m >= 0; --m)
@@ -170,22 +189,20 @@ LogicalResult Distributor::writeAdd(tile::AccumulateOp sum) {
     Value outbox = device::RingOp::create(shared, loc, type, shared.getStringAttr(tensor), IntegerAttr());
     found = addedTo.insert({tensor, Sum{map, outbox}}).first;
   }
-  const Sum &to = found->second;
-  SmallVector<Value> coordinates;
-  for (int64_t dimension : to.map.getDefiningOp<device::TensorMapOp>().getDimensions())
-    coordinates.push_back(scalars.lookupOrDefault(sum.getOffsets()[unsigned(dimension)]));
-  auto add = [&](OpBuilder &builder) { device::AddTileOp::create(builder, loc, fragment, to.map, coordinates, to.outbox, sharesColumns(dot) ? builder.getUnitAttr() : UnitAttr()); };
   device::TileOp right = operandsOfExchange(dot).second;
   Value ring = scalars.lookupOrDefault(right.getRing()), spoiled = spoiledTiles.lookup(ring);
-  if (!spoiled) {
-    add(b);
-    return success();
+  if (fragment) {
+    const Sum &to = found->second;
+    SmallVector<Value> coordinates;
+    for (int64_t dimension : to.map.getDefiningOp<device::TensorMapOp>().getDimensions())
+      coordinates.push_back(scalars.lookupOrDefault(sum.getOffsets()[unsigned(dimension)]));
+    device::AddTileOp::create(b, loc, fragment, to.map, coordinates, to.outbox, spoiled, sharesColumns(dot) ? b.getUnitAttr() : UnitAttr());
   }
-  auto either = scf::IfOp::create(b, loc, spoiled, /*withElseRegion=*/true);
-  OpBuilder otherwise = OpBuilder::atBlockBegin(either.elseBlock());
-  add(otherwise);
+  if (!spoiled || way == Way::usual)
+    return success();
+  auto apart = scf::IfOp::create(b, loc, spoiled, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(either.thenBlock());
+  b.setInsertionPointToStart(apart.thenBlock());
   Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), rows;
   for (auto [m, at] : llvm::enumerate(sum.getOffsets())) {
     Value index = scalars.lookupOrDefault(at);

@@ -101,6 +101,8 @@ LogicalResult Distributor::writeEvent(const Event &event) {
     return writeControl(event.ops.front());
   case Event::Kind::attempt:
     return writeAttempt(cast<tile::AttemptOp>(event.ops.front()));
+  case Event::Kind::load:
+    return writeLoad(cast<tile::LoadOp>(event.ops.front()));
   case Event::Kind::store:
     return writeStore(cast<tile::StoreOp>(event.ops.front()));
   }
@@ -143,8 +145,10 @@ LogicalResult Distributor::writeControl(Operation *op) {
   blockTiles(giveBack, op);
   if (loop && outermost && !follows(op))
     blockTiles(giveBack);
-  if (outermost && !follows(op))
+  if (outermost && !follows(op)) {
     joinSums(op);
+    sendBackSpoiled(op);
+  }
   return success();
 }
 
@@ -213,8 +217,10 @@ LogicalResult Distributor::writeWays(scf::IfOp ways) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&to.front());
     const auto lookedAt = spoiledTiles;      // what one way finds is not the other one's
+    way = &from == &ways.getThenRegion() ? Way::careful : Way::usual;
     if (failed(writeBlock(from.front())))
       return failure();
+    way = Way::only;
     spoiledTiles = lookedAt;
     for (auto [result, yielded] : llvm::zip(ways.getResults(), from.front().getTerminator()->getOperands()))
       if (failed(assign(carriers.lookup(result), yielded, ways.getLoc())))

@@ -19,7 +19,7 @@ enum class Space { scalar, row, column, element };
 
 /// One thing that a thread does, in order.
 struct Event {
-  enum class Kind { scalar, rows, elements, dots0, tiles, dots1, publish, exchanged, wait, control, attempt, store, add } kind;   // tiles: reductions of shared tiles
+  enum class Kind { scalar, rows, elements, dots0, tiles, dots1, publish, exchanged, wait, control, attempt, load, store, add } kind;   // tiles: reductions of shared tiles
   llvm::SmallVector<mlir::Operation *> ops;
   int64_t width = 0;            // elements: columns of the loop
   bool inFlight = false;        // dots: a wait of its own follows
@@ -172,6 +172,15 @@ private:
   void writeWait(const Event &event);
   bool isInFlight(mlir::Value registers) const;
   mlir::LogicalResult writeStore(tile::StoreOp store);
+  /// Is it read as a whole, many elements at once? Only where nothing multiplies: else registers are too dear.
+  bool loadsWhole(tile::LoadOp load);
+  mlir::LogicalResult writeLoad(tile::LoadOp load);
+  /// Where each of a thread's rows of a rectangle begins, and whether it is inside; and how many of its columns are.
+  struct RowPlaces {
+    mlir::Value offsets, insides, columns;
+  };
+  /// `anywhere`: the places may lie outside in other dimensions too.
+  RowPlaces rowPlaces(llvm::StringRef tensor, mlir::ValueRange places, int rowDimension, int columnDimension, mlir::Location loc, bool anywhere);
   /// What a left operand is rounded from, and the registers of the right type to round it into that nothing in flight reads.
   mlir::Value sourceOf(mlir::Value operand) const;
   mlir::Value operandRegisters(mlir::Type type, std::size_t first);
@@ -188,6 +197,10 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> spoiledTiles;   // rings of right operands of such dots to whether they hold a NaN or an infinity, where a mask hides elements
   /// Looks at such tiles once for an item, when they have come.
   void scanForSums(mlir::Value cursor, mlir::Location loc);
+  /// Of an item that may be done again: what is being written.
+  enum class Way { only, usual, careful } way = Way::only;
+  /// Has the item done again, by the careful way, if such a tile is spoiled: the usual way has added nothing then.
+  void sendBackSpoiled(mlir::Operation *fold);
   void releaseExchanges();
   mlir::FailureOr<Exchange> exchangeFor(tile::DotOp dot);
   /// Does each warpgroup make columns of its own of such a dot's result, not rows?

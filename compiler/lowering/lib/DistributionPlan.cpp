@@ -291,6 +291,10 @@ FailureOr<Plan> Distributor::plan(Block &block) {
       single(&op, Event::Kind::store);
       continue;
     }
+    if (auto load = dyn_cast<tile::LoadOp>(op); load && loadsWhole(load)) {
+      single(&op, Event::Kind::load);
+      continue;
+    }
     if (isa<tile::AttemptOp>(op)) {
       single(&op, Event::Kind::attempt);
       continue;

@@ -176,8 +176,6 @@ private:
     scf::YieldOp::create(builder, loc, step(at, SmallVector<Value>(loop.getRegionIterArgs())));
     for (tile::AttemptOp attempt : llvm::make_early_inc_range(loop.getBody()->getOps<tile::AttemptOp>()))
       attempt.takeExactWay();
-    for (tile::AccumulateOp sum : llvm::make_early_inc_range(loop.getBody()->getOps<tile::AccumulateOp>()))
-      sum.erase();                               // the usual way has added it already
     return SmallVector<Value>(loop.getResults());
   }
 

@@ -160,7 +160,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     }
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
       schedule.stabilised = !target.isHost() && carries;
-      schedule.drawn = !target.isHost() && (c.producer || itemsDiffer);   // else it would only cost consumers registers
+      schedule.drawn = !target.isHost() && ((c.producer && !exchanges) || itemsDiffer);   // else it would only cost consumers registers
       schedule.turns = target.isHopper() && c.warpgroups > 2;      // two find their rhythm by themselves
       if (!fitting.empty() && fitting.back().widths == schedule.widths)
         continue;   // fewer stages take no fewer registers

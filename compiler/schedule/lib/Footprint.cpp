@@ -178,7 +178,9 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
   }
   if (oneByOne && accumulations)
     held += (accumulations - 1) * widest / 2;
-  f.registersPerThread = int(held / (128 * schedule.warpgroups)) + (oneByOne ? 24 : addressing) + columns;
+  // Where steps exchange, the assembler has fit so much beside the tiles without a spill (D 64, steps of 128).
+  const bool exchanges = std::any_of(uses.begin(), uses.end(), [](const TileUse &use) { return use.kind == TileUse::Kind::exchange; });
+  f.registersPerThread = int(held / (128 * schedule.warpgroups)) + (oneByOne ? exchanges ? 8 : 24 : addressing) + columns;
   return f;
 }
 

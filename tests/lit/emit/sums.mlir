@@ -10,9 +10,9 @@
 // CHECK-DAG:  const u64 K_rows_own = desc_sw128(sb + K_AT + cw * 16384, 16384, 1024);
 // CHECK:      mbar_wait(sb + x_EMPTY, x_phase ^ 1);
 // CHECK-NEXT: {
-// CHECK-NEXT:   const u32 at = sb + x_AT + cw * 8192 + ((lane >> 4) * 8 + (lane & 7)) * 128 + ((((warp & 3) * 2 + ((lane >> 3) & 1)) ^ (lane & 7)) << 4);
+// CHECK-NEXT:   const u32 x = sb + x_AT + cw * 8192 + ((lane >> 4) * 8 + (lane & 7)) * 128 + ((((warp & 3) * 2 + ((lane >> 3) & 1)) ^ (lane & 7)) << 4);
 // CHECK-NEXT:   #pragma unroll
-// CHECK-NEXT:   for (int i = 0; i < 4; i++) stmatrix_x4_trans(at + i * 2048, w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]);
+// CHECK-NEXT:   for (int i = 0; i < 4; i++) stmatrix_x4_trans(x + i * 2048, w[4 * i], w[4 * i + 1], w[4 * i + 2], w[4 * i + 3]);
 // CHECK-NEXT: }
 // CHECK-NEXT: fence_async_proxy();
 // CHECK-NEXT: __syncwarp();
@@ -21,25 +21,24 @@
 // CHECK:      dot0(part, x_whole, K_rows_own);
 // CHECK:      if (found) {
 // CHECK-NEXT:   add_apart<BF16, 64, 128, 128, 128, true>(sb + x_AT, sb + K_AT, p.Sum + 3ll, p.Sum_s0, p.Sum_dim0, p.Sum_dim1, cw * 128 + (warp & 3) * 32 + lane, 256);
-// CHECK-NEXT: } else {
-// CHECK-NEXT:   if (lane == 0) tma_store_wait_read();
-// CHECK-NEXT:   __syncwarp();
-// CHECK-NEXT:   {
-// CHECK-NEXT:     const u32 box = sb + Sum_AT + (cw * 4 + (warp & 3)) * Sum_BYTES, at = box + (lane >> 2) * 128 + (lane & 1) * 8;
+// CHECK-NEXT: }
+// CHECK-NEXT: if (lane == 0) tma_store_wait_read();
+// CHECK-NEXT: __syncwarp();
+// CHECK-NEXT: {
+// CHECK-NEXT:   const u32 x = sb + Sum_AT + (cw * 4 + (warp & 3)) * Sum_BYTES, e = x + (lane >> 2) * 128 + (lane & 1) * 8;
 // CHECK-NEXT:     #pragma unroll
 // CHECK-NEXT:     for (int j = 0; j < 8; j++) {
-// CHECK-NEXT:       const u32 to = at + (j >> 2) * 2048 + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2)) << 4);
-// CHECK-NEXT:       st_shared_v2(to, __float_as_uint(part[4 * j]), __float_as_uint(part[4 * j + 1]));
-// CHECK-NEXT:       st_shared_v2(to + 8 * 128, __float_as_uint(part[4 * j + 2]), __float_as_uint(part[4 * j + 3]));
+// CHECK-NEXT:       const u32 c = e + (j >> 2) * 2048 + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2)) << 4);
+// CHECK-NEXT:       st_shared_v2(c, __float_as_uint(part[4 * j]), __float_as_uint(part[4 * j + 1]));
+// CHECK-NEXT:       st_shared_v2(c + 8 * 128, __float_as_uint(part[4 * j + 2]), __float_as_uint(part[4 * j + 3]));
 // CHECK-NEXT:     }
 // CHECK-NEXT:     fence_async_proxy();
 // CHECK-NEXT:     __syncwarp();
-// CHECK-NEXT:     if (lane == 0) {
-// CHECK-NEXT:       tma_reduce_add_2d(&p.tm_Sum, box + 0, 0 + cw * 64, 64 + (warp & 3) * 16);
-// CHECK-NEXT:       tma_reduce_add_2d(&p.tm_Sum, box + 2048, 0 + cw * 64 + 32, 64 + (warp & 3) * 16);
+// CHECK-NEXT:     if (lane == 0 && !found) {
+// CHECK-NEXT:       tma_reduce_add_2d(&p.tm_Sum, x + 0, 0 + cw * 64, 64 + (warp & 3) * 16);
+// CHECK-NEXT:       tma_reduce_add_2d(&p.tm_Sum, x + 2048, 0 + cw * 64 + 32, 64 + (warp & 3) * 16);
 // CHECK-NEXT:       tma_store_commit();
 // CHECK-NEXT:     }
-// CHECK-NEXT:   }
 // CHECK-NEXT: }
 // CHECK-NEXT: __syncwarp();
 // CHECK-NEXT: if (lane == 0) mbar_arrive(sb + x_EMPTY);
@@ -73,9 +72,8 @@ device.kernel @shared "sm90a" items "k" 128 of [] {
     device.wait 0 %part : !device.fragment<64 x f32>
     scf.if %found {
       device.add_apart %x at %xc, %K at %kc to %Sum[%at] by %stride rows %rows columns %columns width 128 transposed : !device.ring<1 x [64, 128] bf16>, !device.ring<1 x [128, 128] bf16>, !device.pointer<f32>
-    } else {
-      device.add_tile %part to %map[%c0, %c64] through %out shares : !device.fragment<64 x f32>, !device.ring<8 x [1024] f32>
     }
+    device.add_tile %part to %map[%c0, %c64] through %out shares unless %found : !device.fragment<64 x f32>, !device.ring<8 x [1024] f32>
     device.release %xc
     device.advance %xc
   }
@@ -85,7 +83,7 @@ device.kernel @shared "sm90a" items "k" 128 of [] {
 // CHECK-LABEL: halves(const
 // CHECK-DAG:  const u64 K_rows_own = desc_sw128(sb + K_AT + cw * 64, 16384, 1024);
 // CHECK-DAG:  const u64 y_left = desc_sw128(sb + y_AT + cw * 64 * 128, 16, 1024);
-// CHECK:      tma_reduce_add_2d(&p.tm_Sum, box + 0, 0, 0 + cw * 64 + (warp & 3) * 16);
+// CHECK:      tma_reduce_add_2d(&p.tm_Sum, x + 0, 0, 0 + cw * 64 + (warp & 3) * 16);
 device.kernel @halves "sm90a" items "k" 128 of [] {
   %map = device.tensor_map "Sum" f32 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [32, 16] swizzle 128
   %K = device.ring "K" offset 0 : !device.ring<1 x [128, 64] bf16>

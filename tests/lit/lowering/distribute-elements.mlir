@@ -67,10 +67,36 @@ device.kernel @sinks "sm90a" items "q" 64 of [] {
     %kp = tile.broadcast %k : tensor<32xi32, #k> -> tensor<64x32xi32, #qk>
     %both = arith.muli %pk, %kp : tensor<64x32xi32, #qk>
     %f = arith.sitofp %both : tensor<64x32xi32, #qk> to tensor<64x32xf32, #qk>
-    %b = tile.load %bias[%q0, %c0] dims [0, 1] : memref<?x?xf32, strided<[?, ?], offset: ?>> -> tensor<64x32xf32, #qk>
+    %b = tile.load %bias[%c0, %q0] dims [1, 0] : memref<?x?xf32, strided<[?, ?], offset: ?>> -> tensor<64x32xf32, #qk>
     %m = tile.reduce max %b over "k" : tensor<64x32xf32, #qk> -> tensor<64xf32, #q>
     %mk = tile.broadcast %m : tensor<64xf32, #q> -> tensor<64x32xf32, #qk>
     %s = arith.addf %f, %mk : tensor<64x32xf32, #qk>
+    %r = tile.reduce sum %s over "k" : tensor<64x32xf32, #qk> -> tensor<64xf32, #q>
+    tile.store %r, %out[%q0] dims [0] : tensor<64xf32, #q>, memref<?xf32, strided<[?], offset: ?>>
+  }
+}
+
+// Nothing is multiplied here: elements that lie side by side along the rows come many at once. A place below 0 would have to be asked for.
+// CHECK-LABEL: device.kernel @loads
+// CHECK-DAG: %[[X:.*]] = device.tensor "X" : <bf16>
+// CHECK-DAG: %[[STRIDE:.*]] = device.stride "X" 1
+// CHECK-DAG: %[[COLUMNS:.*]] = device.dimension "X" 1
+// CHECK: device.load_tile %[[T:.*]], %[[X]][%{{.*}}] if %{{.*}} columns %[[COLUMNS]] by %[[STRIDE]]
+// CHECK: device.each_element 32 {
+// CHECK-DAG: device.get %[[T]]
+// CHECK-DAG: device.load %[[X]]
+// CHECK: device.combine sum
+device.kernel @loads "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %q0 = device.block_index
+    %X = device.memory "X" : memref<?x?xbf16, strided<[?, ?], offset: ?>>
+    %out = device.memory "out" : memref<?xf32, strided<[?], offset: ?>>
+    %x = tile.load %X[%q0, %c0] dims [0, 1] : memref<?x?xbf16, strided<[?, ?], offset: ?>> -> tensor<64x32xbf16, #qk>
+    %y = tile.load %X[%q0, %q0] dims [0, 1] : memref<?x?xbf16, strided<[?, ?], offset: ?>> -> tensor<64x32xbf16, #qk>
+    %xf = arith.extf %x : tensor<64x32xbf16, #qk> to tensor<64x32xf32, #qk>
+    %yf = arith.extf %y : tensor<64x32xbf16, #qk> to tensor<64x32xf32, #qk>
+    %s = arith.mulf %xf, %yf : tensor<64x32xf32, #qk>
     %r = tile.reduce sum %s over "k" : tensor<64x32xf32, #qk> -> tensor<64xf32, #q>
     tile.store %r, %out[%q0] dims [0] : tensor<64xf32, #q>, memref<?xf32, strided<[?], offset: ?>>
   }

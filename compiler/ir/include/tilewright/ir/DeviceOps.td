@@ -451,6 +451,13 @@ def Device_LoadOp : Device_Op<"load"> {
   let assemblyFormat = "$pointer `[` $offset `]` `if` $inside attr-dict `:` type($pointer) `->` type($result)";
 }
 
+def Device_LoadTileOp : Device_Op<"load_tile"> {
+  let summary = "reads a fragment: row r from pointer + offsets[r] on, where inside[r] holds, its first `columns` columns, `stride` elements apart; 0 elsewhere";
+  let description = [{ Of floats. Where columns lie side by side and rows at multiples of 16 bytes, a lane reads many at once. }];
+  let arguments = (ins Device_FragmentType:$fragment, Device_PointerType:$pointer, Device_OffsetRows:$offsets, Device_InsideRows:$inside, I32:$columns, I64:$stride);
+  let assemblyFormat = "$fragment `,` $pointer `[` $offsets `]` `if` $inside `columns` $columns `by` $stride attr-dict `:` type($fragment) `,` type($pointer)";
+}
+
 //===--- dots --------------------------------------------------------------------------------------===//
 
 def Device_MultiplyOp : Device_Op<"multiply"> {
@@ -552,15 +559,15 @@ def Device_StoreTileOp : Device_Op<"store_tile"> {
   let arguments = (ins Device_FragmentType:$fragment, Device_PointerType:$pointer, Device_OffsetRows:$offsets, Device_InsideRows:$inside, I32:$columns, Optional<I64>:$stride);
   let assemblyFormat = "$fragment `,` $pointer `[` $offsets `]` `if` $inside `columns` $columns (`stride` $stride^)? attr-dict `:` type($fragment) `,` type($pointer)";
 }
-def Device_AddTileOp : Device_Op<"add_tile"> {
+def Device_AddTileOp : Device_Op<"add_tile", [AttrSizedOperandSegments]> {
   let summary = "adds a fragment to a tensor of f32 in global memory, in the background: each warp its rows, 32 columns at a time, by the copy engine";
   let description = [{
     `coordinates` are those of the tile's first element in the map's dimensions, whose box is 32 columns by a warp's 16 rows. Each warp has a slot of `outbox`, a
     ring of f32 as long as its part of the fragment, which it waits for until the engine has read what was there. With `shares` all warpgroups hold the same
-    rows and columns of their own; else rows of their own. Elements outside the tensor are dropped.
+    rows and columns of their own; else rows of their own. Elements outside the tensor are dropped. With `unless`, nothing is added where that holds.
   }];
-  let arguments = (ins Device_FragmentType:$fragment, Device_MapType:$map, Variadic<I32>:$coordinates, Device_RingType:$outbox, UnitAttr:$shares);
-  let assemblyFormat = "$fragment `to` $map `[` $coordinates `]` `through` $outbox (`shares` $shares^)? attr-dict `:` type($fragment) `,` type($outbox)";
+  let arguments = (ins Device_FragmentType:$fragment, Device_MapType:$map, Variadic<I32>:$coordinates, Device_RingType:$outbox, Optional<I1>:$unless, UnitAttr:$shares);
+  let assemblyFormat = "$fragment `to` $map `[` $coordinates `]` `through` $outbox (`shares` $shares^)? (`unless` $unless^)? attr-dict `:` type($fragment) `,` type($outbox)";
   let hasVerifier = 1;
 }
 def Device_AddApartOp : Device_Op<"add_apart"> {
