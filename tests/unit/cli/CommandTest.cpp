@@ -71,6 +71,9 @@ TEST_CASE("compile emits each stage, to stdout or to a file") {
   CHECK_THAT(ran("compile causal --head-dim 128 --emit schedule --target rtx4090 --shared-limit 48KiB").out, Catch::Contains("k=32 q=64 warpgroups=1 stages=1 "));
   CHECK(json::parse(ran("compile causal --head-dim 64 --emit schedule --target h200 --shared-limit 48KiB --json").out)["shared_limit"] == 49152);
   CHECK(json::parse(ran("compile causal --head-dim 64 --emit schedule --target h200 --json").out)["kernels_per_launch"] == 1);
+  CHECK_THAT(ran("compile causal --head-dim 64 --emit schedule --target h200").out, Catch::StartsWith("block=q d=64 e=64 k=128 q=192 ") && Catch::Contains("\nsecond block=q d=64 e=64 k=64 q=64 "));
+  CHECK_THAT(json::parse(ran("compile causal --head-dim 64 --emit schedule --target h200 --json").out)["second_schedule"].get<std::string>(), Catch::Contains(" blocksPerSM=3 "));
+  CHECK_THAT(ran("compile causal --head-dim 128 --emit schedule --target h200").out, !Catch::Contains("second"));
   CHECK_THAT(ran("compile causal --head-dim 64 --target h200 --emit device --shared-limit 40KiB --schedule 'block=q q=128 k=64 d=64 e=64'").err,
              Catch::Contains("bytes of shared memory, a block has 40960; make the schedule's tiles smaller or its stages fewer"));
   Folder folder;

@@ -69,6 +69,16 @@ TEST_CASE("explain of a launch of nothing, within a limit, of a schedule that is
   CHECK_THAT(given.out, Catch::Contains("; as given") && Catch::Contains("\ntile      64 of q × 64 of k, 2 stages, 1 block buffer\n"));
 }
 
+TEST_CASE("explain says of two kernels which one the launch takes") {
+  const std::string second = "\nsecond    k=64 q=64 warpgroups=1 blocksPerSM=3 turns=no: ";
+  CHECK_THAT(ran("explain causal --shape 32,32,32,512,512,64").out, Catch::Contains(second) && Catch::Contains("; this launch takes this kernel\n"));
+  CHECK_THAT(ran("explain causal --shape 1,32,32,16384,16384,64").out, Catch::Contains(second) && Catch::Contains("; this launch takes the first kernel\n"));
+  CHECK_THAT(ran("explain causal --shape 32,16,16,512,512,128").out, !Catch::Contains("\nsecond "));
+  const json made = json::parse(ran("explain causal --shape 32,32,32,512,512,64 --json").out)["programs"][0]["second"];
+  CHECK(made["taken"] == true);
+  CHECK(made["estimate"]["seconds"] > 0);
+}
+
 TEST_CASE("explain refuses what it cannot mean") {
   auto refused = [](const std::string &arguments) {
     const Ran r = ran("explain " + arguments);
