@@ -54,6 +54,10 @@ def line(program, pair, times):
     done = subprocess.run([program, "tune", variant, "--offline", "--target", target, "--shapes", ",".join((batch, heads, heads, length, length, d)), "--candidates", "2", "--json"],
                           capture_output=True, text=True, check=True)
     facts = json.loads(done.stdout)[0]
+    explained = subprocess.run([program, "explain", variant, "--target", target, "--shape", ",".join((batch, heads, heads, length, length, d)), "--json"], capture_output=True, text=True, check=True)
+    if json.loads(explained.stdout)["programs"][0].get("second", {}).get("taken"):
+        print(f"{' '.join(pair)}: builds take a second kernel there, which was not timed", file=sys.stderr)
+        return ""
     before = dict(times.get(columns(facts["default"]), []))
     if not before:
         print(f"{' '.join(pair)}: the default schedule was not timed", file=sys.stderr)

@@ -188,9 +188,9 @@ TEST_CASE("explain shows what was measured beside what it predicts") {
   x.measured->standings = {refused};
   CHECK_THAT(explanationText(x, target), Catch::Contains("\nmeasured  not this schedule; NVIDIA H200, tuned here\n"));
   // Of a shape in a shipped table.
-  CHECK_THAT(ran("explain plain --target h200 --shape 16,32,32,1024,1024,64", noDriver).out,
+  CHECK_THAT(ran("explain plain --target h200 --shape 4,32,32,4096,4096,64", noDriver).out,
              Catch::Contains(" of what is predicted; NVIDIA H200 SXM, from a shipped table; the fastest of 2: "));
-  CHECK_THAT(ran("explain plain --target h200 --shape 16,32,32,1024,1024,64 --shared-limit 99KiB", noDriver).out, !Catch::Contains("measured"));
+  CHECK_THAT(ran("explain plain --target h200 --shape 4,32,32,4096,4096,64 --shared-limit 99KiB", noDriver).out, !Catch::Contains("measured"));
 }
 
 TEST_CASE("a plot has its points where they belong, and no markup from names") {

@@ -127,7 +127,7 @@ TEST_CASE("model and measure choose without a record") {
   options.tune = Tune::model;
   if (cuda::nvrtcAbsence().empty()) {
     CHECK(chosenSchedule(program, options).origin == ScheduleOrigin::model);
-    BuildOptions shipped = optionsFor({.b = 16, .h = 32, .hkv = 32, .sq = 1024, .skv = 1024, .d = 64, .dv = 64});
+    BuildOptions shipped = optionsFor({.b = 4, .h = 32, .hkv = 32, .sq = 4096, .skv = 4096, .d = 64, .dv = 64});
     shipped.target = "h200";
     CHECK(chosenSchedule(program, shipped).origin == ScheduleOrigin::shipped);
     shipped.tune = Tune::never;
