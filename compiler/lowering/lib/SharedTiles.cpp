@@ -44,14 +44,18 @@ private:
     return axis && tile::runsAlong(value, axis.getName().getValue());
   }
 
-  /// Is nothing made of the tile but dots, and reductions along `columns` of what is made of it element by element?
+  /// Is nothing made of the value but reductions along `columns`, of it or of what is made of it element by element?
+  static bool isReduced(Value value, StringRef columns) {
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) { return isReducing(user, columns); });
+  }
+  static bool isReducing(Operation *user, StringRef columns) {
+    if (auto reduce = dyn_cast<tile::ReduceOp>(user))
+      return reduce.getAxis() == columns;
+    return isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) && user->getNumResults() == 1 && isReduced(user->getResult(0), columns);
+  }
+  /// Is nothing made of the tile but dots and such reductions?
   static bool isReducedByRow(Value tile, StringRef columns) {
-    return llvm::all_of(tile.getUsers(), [&](Operation *user) {
-      if (auto reduce = dyn_cast<tile::ReduceOp>(user))
-        return reduce.getAxis() == columns;
-      return isa<tile::DotOp>(user) || (isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) && user->getNumResults() == 1 &&
-                                        isReducedByRow(user->getResult(0), columns));
-    });
+    return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) { return isa<tile::DotOp>(user) || isReducing(user, columns); });
   }
 
   LogicalResult visit(tile::LoadOp load, llvm::SmallMapVector<StringRef, int, 4> &ordinals) {

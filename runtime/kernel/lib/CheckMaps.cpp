@@ -6,14 +6,24 @@
 namespace tw {
 namespace {
 
-constexpr std::int64_t pieceBytes = 16, mostStrideBytes = std::int64_t(1) << 40;
+constexpr std::int64_t copiedBytes = 16, mostStrideBytes = std::int64_t(1) << 40;
+
+bool isContiguous(const CheckedTensor &tensor) {
+  std::int64_t next = 1;
+  for (std::size_t d = tensor.shape.size(); d-- > 0; next *= tensor.shape[d])
+    if (tensor.shape[d] != 1 && tensor.strides[d] != next)
+      return false;
+  return true;
+}
 
 /// `dimensions`: along which tiles are taken, the innermost first.
 std::string unfit(const std::vector<std::size_t> &dimensions, const CheckedTensor &tensor) {
   const std::string &name = tensor.parameter->name;
-  const char *copies = tensor.parameter->stored ? "stores" : "copies";
+  const bool isStored = tensor.parameter->stored;
+  const char *copies = isStored ? "stores" : "copies";
   const int elementBytes = bytes(typeNamed(tensor.parameter->type).value());
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % pieceBytes)
+  const std::int64_t pieceBytes = isStored && elementBytes > 2 ? 2 * elementBytes : copiedBytes;   // a thread holds two wide elements side by side
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % std::uintptr_t(pieceBytes))
     return fmt::format("tensor '{}' lies at address {}, which is no multiple of {}: a GPU {} it in pieces of that many bytes; move it to one that is",
                        name, fmt::ptr(tensor.data), pieceBytes, copies);
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
@@ -25,13 +35,12 @@ std::string unfit(const std::vector<std::size_t> &dimensions, const CheckedTenso
       return fmt::format("tensor '{}' of shape {} has stride {} along dimension {}; a GPU {} runs of elements that lie side by side, so it must be "
                          "1: make the tensor contiguous along that dimension",
                          name, shapeText(tensor.shape), stride, d, copies);
-    if (i > 0 && ((stride < 0 && !tensor.parameter->stored) || stride * elementBytes % pieceBytes))
+    if (i > 0 && ((stride < 0 && !isStored) || stride * elementBytes % pieceBytes))
       return fmt::format("tensor '{}' of shape {} has stride {} along dimension {}, {} bytes; a GPU {} it in pieces of {} bytes, so it must be a "
-                         "multiple of {} elements{}: make the tensor contiguous, or "
-                         "pad its rows",
+                         "multiple of {} elements{}: {}",
                          name, shapeText(tensor.shape), stride, d, stride * elementBytes, copies, pieceBytes, pieceBytes / elementBytes,
-                         tensor.parameter->stored ? "" : " from 0 on");
-    if (i > 0 && !tensor.parameter->stored && stride * elementBytes >= mostStrideBytes)
+                         isStored ? "" : " from 0 on", isContiguous(tensor) ? "pad its rows" : "make the tensor contiguous, or pad its rows");
+    if (i > 0 && !isStored && stride * elementBytes >= mostStrideBytes)
       return fmt::format("tensor '{}' of shape {} has stride {} along dimension {}; a GPU copies with strides below 2^40 bytes", name,
                          shapeText(tensor.shape), stride, d);
   }

@@ -4,11 +4,11 @@
 // CHECK: constexpr u32 K_AT = 0, K_BYTES = 32768;
 // CHECK-NEXT: constexpr u32 norms_AT = 65536, norms_BYTES = 512;   // 2 x [128] f32
 // CHECK: mbar_wait(sb + K_FULL + 8 * K_slot, K_phase);
-// CHECK-NEXT: reduce_tile<BF16, 128, 72>(sb + K_AT + K_slot * K_BYTES, sb + norms_AT + cw * norms_BYTES, cw, warp, lane, [](float a, float b) { return a + b; }, [&](float x) {
-// CHECK-NEXT:   return x * x;
+// CHECK-NEXT: reduce_tile<BF16, 128, 72>(sb + K_AT + K_slot * K_BYTES, sb + norms_AT + cw * norms_BYTES, cw, warp, lane, [](float a, float b) { return a + b; }, [&](float x2) {
+// CHECK-NEXT:   return x2 * x2;
 // CHECK-NEXT: });
-// CHECK-NEXT: reduce_tile<BF16, 128, 72>({{.*}}, [](float a, float b) { return max_nan(a, b); }, [&](float x) {
-// CHECK-NEXT:   return fabsf(x) + p.eps;
+// CHECK-NEXT: reduce_tile<BF16, 128, 72>({{.*}}, [](float a, float b) { return max_nan(a, b); }, [&](float x2) {
+// CHECK-NEXT:   return fabsf(x2) + p.eps;
 // CHECK-NEXT: });
 // CHECK: ld_shared_v2(sb + norms_AT + cw * norms_BYTES + 4 * (col + c), norms_pair);
 // CHECK: __syncwarp();

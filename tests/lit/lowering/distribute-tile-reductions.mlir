@@ -8,18 +8,18 @@
 // A tile that a dot reads is reduced along its rows by the warpgroup, once a step, behind the dot; elements read the vector by column. The slot is given back
 // when that is done.
 // CHECK-LABEL: device.kernel @norms
-// CHECK: %[[VECTOR:.*]] = device.ring "K_reduced" : !device.ring<1 x [32] f32>
+// CHECK: %[[VECTOR:[a-z0-9]+]] = device.ring "K_reduced" : <1 x[32] f32>
 // CHECK: scf.for
-// CHECK: device.await %[[KC:.*]]
+// CHECK: device.await %[[KC:[a-z0-9]+]]
 // CHECK: device.multiply %[[S:[a-z0-9]+]], %{{.*}} at %{{.*}}, %[[K:[a-z0-9]+]] at %[[KC]] depth 64
 // CHECK: device.wait 0 %[[S]]
 // CHECK-NOT: device.release
-// CHECK: device.reduce_tile sum %[[K]] at %[[KC]] columns 64 into %[[VECTOR]] : !device.ring<2 x [32, 64] bf16> into !device.ring<1 x [32] f32> {
-// CHECK-NEXT: ^bb0(%[[X:.*]]: f32):
-// CHECK-NEXT: %[[Y:.*]] = arith.mulf %[[X]], %[[X]] : f32
+// CHECK: device.reduce_tile sum %[[K]] at %[[KC]] columns 64 into %[[VECTOR]] : <2 x[32, 64] bf16> into <1 x[32] f32> {
+// CHECK-NEXT: ^bb0(%[[X:[a-z0-9]+]]: f32):
+// CHECK-NEXT: %[[Y:[a-z0-9]+]] = arith.mulf %[[X]], %[[X]] : f32
 // CHECK-NEXT: device.yield %[[Y]]
 // CHECK: device.each_element 32
-// CHECK: %[[SUM:.*]] = device.load_column %[[VECTOR]] : !device.ring<1 x [32] f32> -> f32
+// CHECK: %[[SUM:[a-z0-9]+]] = device.load_column %[[VECTOR]] : <1 x[32] f32> -> f32
 // CHECK: math.rsqrt %[[SUM]] : f32
 // CHECK: device.release %[[KC]]
 device.kernel @norms "sm90a" items "q" 64 of [] {

@@ -46,6 +46,7 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   i64 least, most;
   no_extremes_(least, most); row_extremes(p.i, 1, p.c, least, most); take_extreme_((i64)of_word_(p.i, w), least, most);
   row_extremes<BF16>((const unsigned short*)p.u, 2, p.c, x, x);
+  reduce_tile<BF16, 128, 72>(shared, shared, 0, 0, lane, [](float a, float b) { return a + b; }, [&](float y) { return x * y; });
   w += (u32)(least + most);
   float d4[4] = {x, x, x, x};
   ldmatrix_x4(r4, shared); mma_bf16_16816(d4, r4, r2);

@@ -33,6 +33,8 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   copy_box<1024, 1, 1, 1, 1, 0>(shared, &p.map, p.c, 0, 0, 0, 0, lane); copy_box<128, 64, 1, 1, 1, 128, 256>(shared, &p.map, p.c, p.c, 0, 0, 0, threadIdx.x);
   copy_shifted_box<4, 128, 64, 1, 1, 1, 128>(shared, &p.map, p.c, p.c, 0, 0, 0, lane); copy_shifted_box<2, 96, 3, 2, 2, 2, 0>(shared, &p.map, p.c, p.c, 1, 2, 3, lane);
   copy_shifted_box<1, 64, 1, 1, 1, 1, 0, 256>(shared, &p.map, p.c, 0, 0, 0, 0, threadIdx.x);
+  copy_strided_box<2, 128, 64, 1, 1, 1, 128>(shared, &p.map, p.c, p.c, 0, 0, 0, lane); copy_strided_box<4, 96, 3, 2, 2, 2, 0>(shared, &p.map, p.c, p.c, 1, 2, 3, lane);
+  copy_strided_box<8, 64, 1, 1, 1, 1, 0>(shared, &p.map, p.c, 0, 0, 0, 0, lane); copy_strided_box<1, 64, 1, 1, 1, 1, 0, 256>(shared, &p.map, p.c, 0, 0, 0, 0, threadIdx.x);
   cp_async_mbar_arrive(shared);
   w += mbar_try(shared, 0); mbar_wait(shared, 1); mbar_inval(shared);
 
@@ -40,6 +42,7 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   i64 least, most;
   no_extremes_(least, most); row_extremes(p.i, 1, p.c, least, most); take_extreme_((i64)of_word_(p.i, w), least, most);
   row_extremes<BF16>((const unsigned short*)p.u, 2, p.c, x, x);
+  reduce_tile<BF16, 128, 72>(shared, shared, 0, 0, lane, [](float a, float b) { return a + b; }, [&](float y) { return x * y; });
   w += (u32)(least + most);
   float d4[4] = {x, x, x, x};
   ldmatrix_x4(r4, shared); mma_bf16_16816(d4, r4, r2);
