@@ -78,6 +78,31 @@ inline std::vector<MaskedProgram> masks(Type type, const MaskedSizes &n) {
   auto kindOf = [](std::int64_t i) { return i / 32 % 2; };
   add("rows_by_kind", [=](const At &at) { return where(kind(at.query) == 1, cast(at.key, Type::f32), 64.0) < 64.0; }, {{"kind", table({n.sq}, [&](auto, auto i) { return kindOf(i); })}},
       [=](auto, auto q, auto k) { return kindOf(q) == 1 && k < 64; }, false);
+  Tensor keyKind("key_kind", Type::i32, 1);
+  add("kinds_from_64_on", [=](const At &at) { return where(at.key >= 64, keyKind(at.key) == 1, true); }, {{"key_kind", table({n.skv}, [&](auto, auto i) { return kindOf(i); })}},
+      [=](auto, auto, auto k) { return k < 64 || kindOf(k) == 1; });
+  // Sequences one after the other, each query's by a table: what tables hold at places that tables tell.
+  Tensor sequences("sequences", Type::i32, 1), queryOffsets("query_offsets", Type::i32, 1), keyOffsets("key_offsets", Type::i32, 1);
+  const std::int64_t last = n.sq / 43 + 1;
+  auto firstQuery = [=](std::int64_t s) { return std::min(43 * s, n.sq); };
+  auto firstKey = [=](std::int64_t s) { return std::min(50 * s + 9 * (s % 3), n.skv); };
+  const std::map<std::string, Array> packing{{"sequences", table({n.sq}, [](auto, auto q) { return q / 43; })},
+                                             {"query_offsets", table({last + 1}, [&](auto, auto s) { return firstQuery(s); })},
+                                             {"key_offsets", table({last + 1}, [&](auto, auto s) { return firstKey(s); })}};
+  auto inSequence = [=](std::int64_t q, std::int64_t k) { return firstKey(q / 43) <= k && k < firstKey(q / 43 + 1); };
+  auto inPack = [=](const At &at) {
+    const Tile s = sequences(at.query);
+    return (keyOffsets(s) <= at.key) & (at.key < keyOffsets(s + 1));
+  };
+  auto packedTables = packing;
+  packedTables.erase("query_offsets");
+  add("packed", inPack, packedTables, [=](auto, auto q, auto k) { return inSequence(q, k); });
+  add("packed_causal",
+      [=](const At &at) {
+        const Tile next = sequences(at.query) + 1;
+        return inPack(at) & (at.key <= at.query + (keyOffsets(next) - queryOffsets(next)));
+      },
+      packing, [=](auto, auto q, auto k) { return inSequence(q, k) && k <= q + firstKey(q / 43 + 1) - firstQuery(q / 43 + 1); }, false, false);
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 using namespace mlir;
 
 namespace tw {
@@ -247,7 +248,7 @@ std::optional<TileRange> TileRanges::ofOperation(Operation *op) {
         auto constant = numberOf(mask.getOtherwise());
         if (!source || !constant)
           return std::nullopt;
-        Value number = isInteger(value) ? a.integer(int64_t(*constant)) : a.number(*constant, wide);
+        Value number = isCondition(value) ? a.truth(*constant != 0) : isInteger(value) ? a.integer(int64_t(*constant)) : a.number(*constant, wide);
         return a.choice(kept(mask), *source, a.point(number));
       })
       .Case([&](arith::SubIOp) -> Range {
@@ -441,23 +442,40 @@ std::optional<TileRange> TileRanges::pointwise(Operation *op) {
 //===--- tables ----------------------------------------------------------------------------------===//
 
 std::optional<TileRange> TileRanges::box(Value memory, ArrayRef<TileRange> places) {
+  RangeArithmetic &a = arithmetic;
   int64_t elements = 1;
+  const TileRange *open = nullptr;   // how wide it is, only the tile tells
   for (const TileRange &place : places) {
-    if (place.span < 0 || place.span >= mostElements)
-      return std::nullopt;
+    if (place.span < 0 || place.span >= mostElements) {
+      if (open || !place.least.getType().isInteger(64))
+        return std::nullopt;
+      open = &place;
+      continue;
+    }
     elements *= place.span + 1;
     if (elements > mostElements)
       return std::nullopt;
   }
   SmallVector<Value> low, high;
+  Value isNarrow;
   for (const TileRange &place : places) {
     low.push_back(place.least);
     high.push_back(place.most);
+    if (&place == open) {
+      Value span = a.subtract(place.most, place.least);   // negative, where it left i64
+      isNarrow = a.both(a.atMost(a.integer(0), span), a.atMost(span, a.integer(mostElements / elements - 1)));
+      high.back() = a.choose(isNarrow, place.most, place.least);
+    }
   }
   Type element = cast<MemRefType>(memory.getType()).getElementType();
   Type wide = isa<IntegerType>(element) ? Type(builder.getI64Type()) : element.isF64() ? element : Type(builder.getF32Type());
   auto extremes = tile::ExtremesOp::create(builder, memory.getLoc(), wide, wide, memory, low, high, IntegerAttr(), IntegerAttr());
-  return TileRange{extremes.getLeast(), extremes.getMost(), elements == 1 ? 0 : -1};
+  TileRange found{extremes.getLeast(), extremes.getMost(), elements == 1 && !open ? 0 : -1};
+  if (!open)
+    return found;
+  Value unknown = isa<FloatType>(wide) ? a.number(std::numeric_limits<double>::quiet_NaN(), wide) : Value();
+  TileRange any = unknown ? TileRange{unknown, unknown} : a.whole(std::max(8U, element.getIntOrFloatBitWidth()));
+  return TileRange{a.choose(isNarrow, found.least, any.least), a.choose(isNarrow, found.most, any.most)};
 }
 
 std::optional<TileRange> TileRanges::ofLoad(tile::LoadOp load) {
