@@ -46,3 +46,25 @@ template <class T> DEV void row_extremes(const unsigned short* p, i64 stride, i6
   no_extremes_(least, most);
   for (i64 i = 0; i < n; i++) take_extreme_(T::kind == 0 ? unpack_bf16_lo(p[i * stride]) : unpack_f16_lo(p[i * stride]), least, most);
 }
+
+// Extremes that a lane found before. Tables are the same during a launch, and items ask for the same rows again and again.
+template <class W> struct KnownExtremes { const void* row; int count; W least, most; };
+template <class W, int TURNS> DEV void forget_extremes(KnownExtremes<W> (&known)[TURNS]) {
+  for (int i = 0; i < TURNS; i++) known[i].row = 0;
+}
+
+// The same, but of the row that the lane looked at in this turn of a list before, they are known.
+template <class... T, class E, class W, int TURNS> DEV void known_row_extremes(const E* p, i64 stride, i64 n, W& least, W& most, KnownExtremes<W> (&known)[TURNS], int turn) {
+  if (turn < TURNS && known[turn].row == p && known[turn].count == n) {
+    least = known[turn].least;
+    most = known[turn].most;
+    return;
+  }
+  row_extremes<T...>(p, stride, n, least, most);
+  if (turn < TURNS) {
+    known[turn].row = p;
+    known[turn].count = (int)n;
+    known[turn].least = least;
+    known[turn].most = most;
+  }
+}

@@ -257,6 +257,10 @@ std::optional<Computed> Writer::write(Operation *op) {
   }
   if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && ofElement && matchPattern(quotient.getLhs(), m_OneFloat()))
     return computed("rcp(" + operand(quotient.getRhs()) + ")", Precedence::primary, "inverse");
+  // What divides by a power of two shifts: compilers do not see as much through the test for a rest.
+  if (auto quotient = dyn_cast<arith::FloorDivSIOp>(op))
+    if (APInt divisor; matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)) && divisor.isStrictlyPositive() && divisor.isPowerOf2())
+      return computed(fmt::format("{} >> {}", operand(quotient.getLhs(), Precedence::product), divisor.logBase2()), Precedence::shift, "quotient");
   if (isa<arith::DivFOp>(op) && ofElement)
     return call(op, {"__fdividef", "quotient"});
   if (const Operator *found = operatorOf(op))

@@ -21,7 +21,11 @@ LogicalResult Statements::print(device::ListTilesOp op) {
     Scope scope(names);
     const std::string first = names.unique("first"), tile = names.unique(hintFor(op.getClassify().front().getArgument(0), "k"));
     const std::string empty = names.unique("is_empty"), whole = names.unique("is_full"), partials = names.unique("partials"), fulls = names.unique("fulls"), below = names.unique("below");
-    text.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3}) {{   // a tile a lane", first, begin, end, 32 * step));
+    const bool keeps = !op.getClassify().getOps<device::RowExtremesOp>().empty() && knownExtremes.contains(*op.getClassify().getOps<device::RowExtremesOp>().begin());
+    turn = keeps ? names.unique("turn") : "";
+    if (keeps)
+      text.line(fmt::format("int {} = 0;", turn));
+    text.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3}{4}) {{   // a tile a lane", first, begin, end, 32 * step, keeps ? ", " + turn + "++" : ""));
     text.line(fmt::format("const int {} = {} + lane * {};", tile, first, step));
     text.line(fmt::format("bool {} = true, {} = false;", empty, whole));
     text.open(fmt::format("if ({} < {}) {{", tile, end));
@@ -61,10 +65,25 @@ LogicalResult Statements::print(device::RowExtremesOp op) {
   const char *kind = element.isBF16() ? "<BF16>" : element.isF16() ? "<F16>" : "";
   const std::string offset = values.textOf(op.getOffset(), Precedence::sum), stride = values.textOf(op.getStride()), count = values.textOf(op.getCount());
   text.line(fmt::format("{} {}, {};", scalarType(op.getLeast().getType()), least, most));
-  text.line(fmt::format("row_extremes{}({} + {}, {}, {}, {}, {});", kind, pointer, offset, stride, count, least, most));
+  const auto known = knownExtremes.find(op);
+  text.line(fmt::format("{}row_extremes{}({} + {}, {}, {}, {}, {}{});", known == knownExtremes.end() ? "" : "known_", kind, pointer, offset, stride, count, least, most,
+                        known == knownExtremes.end() ? "" : ", " + known->second + ", " + turn));
   values.bind(op.getLeast(), {least});
   values.bind(op.getMost(), {most});
   return success();
+}
+
+// Rows of a table that a list's tiles look at are the same for every item, or change with the free axes: each lane keeps what it found in the first turns.
+void Statements::keepExtremes(Operation *role) {
+  constexpr int turns = 32;
+  role->walk([&](device::RowExtremesOp op) {
+    if (!isa<device::ListTilesOp>(op->getParentOp()))
+      return;
+    std::string &known = knownExtremes[op];
+    known = names.unique("known");
+    text.line(fmt::format("KnownExtremes<{}> {}[{}];", scalarType(op.getLeast().getType()), known, turns));
+    text.line(fmt::format("forget_extremes({});", known));
+  });
 }
 
 } // namespace tw::emit

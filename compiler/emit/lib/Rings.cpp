@@ -97,10 +97,24 @@ LogicalResult Statements::print(device::AwaitOp op) {
   return success();
 }
 
-// Where lanes read the slot themselves, all of them must have before the one that speaks for the warp says so.
+/// Does a loop that may have no step stand between a wait and its release, and no product outside of it? Then nothing proves that all lanes saw the slot filled.
+static bool mayRunAhead(device::ReleaseOp op) {
+  bool hasLoop = false;
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
+    if (isa<device::MultiplyOp>(before))
+      return false;
+    if (auto await = dyn_cast<device::AwaitOp>(before); await && device::barriersOf(await.getCursor()) == device::barriersOf(op.getCursor()))
+      break;
+    hasLoop |= isa<scf::ForOp>(before);
+  }
+  return hasLoop;
+}
+
+// Where lanes read the slot themselves, all of them must have before the one that speaks for the warp says so. And none may still wait for it to be filled: it
+// might come round twice before that lane looks.
 LogicalResult Statements::print(device::ReleaseOp op) {
   const std::string condition = op.getCondition() ? values.textOf(op.getCondition(), Precedence::both) + " && " : "";
-  if (!hopper || readByLanes.contains(device::barriersOf(op.getCursor()).getResult()))
+  if (!hopper || readByLanes.contains(device::barriersOf(op.getCursor()).getResult()) || mayRunAhead(op))
     text.line("__syncwarp();");
   text.line(fmt::format("if ({}lane == 0) mbar_arrive({});", condition, barrier(op.getCursor(), "_EMPTY")));
   return success();

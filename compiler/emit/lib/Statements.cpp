@@ -43,11 +43,14 @@ LogicalResult Statements::producer(device::ProducerOp role) {
   Scope scope(names);
   if (role.getRegisters())
     text.line(fmt::format("reg_dec<{}>();", std::uint64_t(role.getRegisters())));
-  if (!hopper)
+  if (!hopper) {
+    keepExtremes(role);
     return block(role.getBody().front());
+  }
   text.open(oneThread ? "if (warp == 0 && lane == 0) {" : "if (warp == 0) {");
   for (const std::string &map : declared.maps())
     text.line("tma_prefetch_desc(" + map + ");");
+  keepExtremes(role);
   if (failed(block(role.getBody().front())))
     return failure();
   text.close();

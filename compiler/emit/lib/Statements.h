@@ -44,6 +44,10 @@ private:
   llvm::LogicalResult print(device::ListTilesOp op);
   llvm::LogicalResult print(device::KeptAtOp op);
   llvm::LogicalResult print(device::RowExtremesOp op);
+  /// Declares what lanes keep of the extremes that the role's lists ask for.
+  void keepExtremes(mlir::Operation *role);
+  llvm::DenseMap<mlir::Operation *, std::string> knownExtremes;   // of each
+  std::string turn;                                               // of the list that is printed
   llvm::LogicalResult print(device::ReadPostOp op);
   std::string word(mlir::Value mailbox, mlir::Value cursor, int64_t n);
   std::string answers(mlir::Value mailbox, mlir::Value cursor);

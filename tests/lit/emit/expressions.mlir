@@ -43,6 +43,13 @@ device.kernel @"causal!" "sm90a" items "q" 64 of ["b"] {
     %h2 = arith.divsi %h, %h1 : i32
     %g2 = arith.addi %g1, %h2 : i32
     device.fill %i with %g2 : !device.rows<i32>, i32
+    // Quotients of powers of two are shifts, rounded down as they should.
+    // CHECK: n[0] = n[1] = ((p.len_q - 1) >> 2) + p.K_dim1;
+    %four = arith.constant 4 : i32
+    %quarter = arith.addi %n, %cm1 : i32
+    %quarter1 = arith.floordivsi %quarter, %four : i32
+    %quarter2 = arith.addi %quarter1, %m : i32
+    device.fill %i with %quarter2 : !device.rows<i32>, i32
     // CHECK: n[0] = n[1] = max(p.len_q, min(p.K_dim1, 3)) << (p.len_q & 3);
     %k = arith.minsi %m, %c3 : i32
     %l = arith.maxsi %n, %k : i32
