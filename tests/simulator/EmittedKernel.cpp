@@ -2,6 +2,7 @@
 #include "tilewright/simulator/SimulateArtifact.h"
 #include <bit>
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 
 namespace tw::tests {
@@ -86,8 +87,26 @@ std::size_t placeOf(const Layout &layout, const std::vector<std::int64_t> &shape
 
 }   // namespace
 
+namespace {
+
+/// Compiles an artifact's text once, however many shapes it serves: that takes longer than most runs. Tests run small shapes.
+SimulatedKernel compiledOnce(const std::string &text, const std::string &entry) {
+  static std::mutex guard;
+  static std::map<std::string, SimulatedKernel> known;
+  {
+    const std::lock_guard lock(guard);
+    if (const auto found = known.find(text); found != known.end())
+      return found->second;
+  }
+  SimulatedKernel made = compileForSimulator(text, entry, SimulatorCode::quick);
+  const std::lock_guard lock(guard);
+  return known.emplace(text, std::move(made)).first->second;
+}
+
+}   // namespace
+
 EmittedKernel::EmittedKernel(const Artifact &artifact, const std::string &text)
-    : artifact(artifact), kernel(compileForSimulator(text.empty() ? artifact.source : text, artifact.entry)) {}
+    : artifact(artifact), kernel(text.empty() ? compiledOnce(artifact.source, artifact.entry) : compileForSimulator(text, artifact.entry)) {}
 
 EmittedOutcome EmittedKernel::run(const Evaluation &inputs, const std::map<std::string, std::vector<std::int64_t>> &shapes,
                                   const SimulatorOptions &options, int sms, const std::map<std::string, Layout> &layouts) const {

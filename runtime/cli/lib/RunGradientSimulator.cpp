@@ -66,7 +66,7 @@ BackwardReport backwardInSimulator(const BackwardProblem &problem, const RunOpti
   for (const Artifact &artifact : artifacts) {
     const Program &program = kernels.empty() ? problem.made.forward : problem.made.backward[kernels.size() - 1];
     checkArguments(artifact, optionsFor(program, build).extents, argumentsOf(artifact, all));
-    kernels.push_back(compileForSimulator(artifact.source, artifact.entry));
+    kernels.push_back(compileForSimulator(artifact.source, artifact.entry, codeFor(simulatorCost(artifact, given.shape), static_cast<int>(settings.size()))));
     report.kernels.push_back(artifact.program + ": " + artifact.schedule);
   }
   report.buildSeconds = buildWatch.seconds();

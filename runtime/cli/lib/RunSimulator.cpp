@@ -34,7 +34,7 @@ Report runInSimulator(const Problem &problem, const RunOptions &options) {
   const auto settings = simulatorSettings(options.settings.value_or(0), options.seed.empty() ? 1 : std::stoull(options.seed));
   const SimulatorCost cost = simulatorCost(artifact, problem.shape);
   checkPatience({&artifact, 1}, problem.shape, static_cast<int>(settings.size()), options.patience.value_or(RunOptions::usualPatience));
-  const SimulatedKernel kernel = compileForSimulator(artifact.source, artifact.entry);
+  const SimulatedKernel kernel = compileForSimulator(artifact.source, artifact.entry, codeFor(cost, static_cast<int>(settings.size())));
   report.buildSeconds = buildWatch.seconds();
   report.origin = "compiled";
   report.target = artifact.target;

@@ -1,5 +1,6 @@
 #include "SimulatorCost.h"
 #include "tilewright/artifact/Artifact.h"
+#include "tilewright/simulator/Simulator.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -37,6 +38,11 @@ SimulatorCost simulatorCost(const Artifact &artifact, const Shape &s) {
   const double products = items * keyTiles * (q / 16.0) * ((d + k) / 16.0);
   const double pairs = items * q * keyTiles * k;
   return {products, pairs * (secondsAPair + secondsAMultiplication * double(s.d + s.dv)) + items * secondsAnItem};
+}
+
+SimulatorCode codeFor(const SimulatorCost &cost, int settings) {
+  constexpr double mostSecondsRun = 1;   // optimising takes half a second, and saves a third of it
+  return cost.seconds * settings > mostSecondsRun ? SimulatorCode::optimised : SimulatorCode::quick;
 }
 
 std::uint64_t mostSwitches(const SimulatorCost &cost) { return static_cast<std::uint64_t>(cost.products * switchesAProduct); }

@@ -5,6 +5,7 @@
 
 namespace tw {
 struct Artifact;
+enum class SimulatorCode;
 }
 
 namespace tw::cli {
@@ -15,6 +16,9 @@ struct SimulatorCost {
   double seconds = 0;    // on one processor, roughly
 };
 [[nodiscard]] SimulatorCost simulatorCost(const Artifact &artifact, const Shape &shape);
+
+/// What is there sooner, compiled and run so many times.
+[[nodiscard]] SimulatorCode codeFor(const SimulatorCost &cost, int settings);
 
 /// Switches of threads after which a launch counts as one that never ends: far more than one needs that goes on.
 [[nodiscard]] std::uint64_t mostSwitches(const SimulatorCost &cost);

@@ -28,11 +28,9 @@ std::string withoutLineDirectives(std::string_view text) {
   return kept;
 }
 
-/// How a kernel is compiled: as quickly as can be, since what it spends its time in are the simulator's own functions; with every local
-/// variable a NaN until it is written, and with traps where C++ leaves behaviour open and the GPU would read another register or thread's
-/// memory. No contraction: a GPU's fma is written as one.
+/// How a kernel is compiled: with every local variable a NaN until it is written, and with traps where C++ leaves behaviour open
+/// and the GPU would read another register or thread's memory. No contraction: a GPU's fma is written as one.
 const std::vector<std::string> compilerFlags{"-std=c++17",
-                                             "-O0",
                                              "-g1",
                                              "-fPIC",
                                              "-shared",
@@ -44,11 +42,11 @@ const std::vector<std::string> compilerFlags{"-std=c++17",
                                              "-ffp-contract=off",
                                              "-Wl,--as-needed"};
 
-void compile(const fs::path &source, const fs::path &library) {
+void compile(const fs::path &source, const fs::path &library, SimulatorCode code) {
   std::vector<std::string> command = hostCompiler();
   const std::string name = command[0];
   command.insert(command.end(), compilerFlags.begin(), compilerFlags.end());
-  command.insert(command.end(), {source.string(), "-o", library.string(), "-lm"});
+  command.insert(command.end(), {code == SimulatorCode::quick ? "-O0" : "-O1", source.string(), "-o", library.string(), "-lm"});
   const CommandResult compiled = runCommand(command);
   if (!compiled.isStarted)
     throw RuntimeError("the simulator compiles kernels with a C++ compiler of this machine, and '" + name +
@@ -59,7 +57,7 @@ void compile(const fs::path &source, const fs::path &library) {
 
 }   // namespace
 
-std::vector<SimulatedKernel> compileForSimulator(std::string_view text, const std::vector<std::string> &entries) {
+std::vector<SimulatedKernel> compileForSimulator(std::string_view text, const std::vector<std::string> &entries, SimulatorCode code) {
   const TemporaryFolder folder("the simulator");
   const fs::path source = folder / "kernel.cpp", file = folder / "kernel.so";
   auto library = std::make_shared<SimulatedKernel::Library>();
@@ -72,7 +70,7 @@ std::vector<SimulatedKernel> compileForSimulator(std::string_view text, const st
     if (!stream.flush())
       throw RuntimeError("the simulator cannot write " + source.string() + "; is the disk full?");
   }
-  compile(source, file);
+  compile(source, file, code);
   library->object.emplace(file);
   auto symbol = [&](const std::string &name) {
     void *address = library->object->symbol(name);
@@ -93,8 +91,8 @@ std::vector<SimulatedKernel> compileForSimulator(std::string_view text, const st
   return kernels;
 }
 
-SimulatedKernel compileForSimulator(std::string_view text, const std::string &entry) {
-  return std::move(compileForSimulator(text, std::vector<std::string>{entry})[0]);
+SimulatedKernel compileForSimulator(std::string_view text, const std::string &entry, SimulatorCode code) {
+  return std::move(compileForSimulator(text, std::vector<std::string>{entry}, code)[0]);
 }
 
 }   // namespace tw
