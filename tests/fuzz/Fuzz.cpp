@@ -1,15 +1,16 @@
-// Random programs against evaluate(): `fuzz --target host --first 1 --programs 1000`. On a GPU's target they run in the simulator. What fails is made
-// smaller and printed with the seed that draws it.
-#include "Recipe.h"
-#include "tilewright/schedule/DefaultSchedule.h"
-#include "unit/kernel/Launched.h"
+// Random programs against evaluate(): `fuzz --target host --first 1 --programs 1000`. On a GPU's target they run in the simulator, or with `--on gpu` on
+// GPU 0. What fails is made smaller and printed with the seed that draws it.
+#include "Try.h"
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <fmt/format.h>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
 
 using namespace tw;
 using namespace tw::fuzz;
@@ -17,13 +18,16 @@ using namespace tw::fuzz;
 namespace {
 
 struct Options {
-  std::string target = "host";
+  std::string target = "host", on;
   std::uint64_t first = 1, programs = 100;
-  int attempts = 60;      // to make a failing recipe smaller
-  bool shows = false;     // print every recipe
-  bool assembles = false; // have NVRTC make machine code of GPUs' kernels, too
-  bool counts = false;    // draw only, and count operations
-  std::string state;      // a file that says after each program how far this run is, so that the same command goes on from there
+  unsigned jobs = 1;        // programs at once
+  int attempts = 60;        // to make a failing recipe smaller
+  bool shows = false;       // print every recipe
+  bool assembles = false;   // have NVRTC make machine code of GPUs' kernels, too
+  bool counts = false;      // draw only, and count operations
+  std::string state;        // a file that says after each program how far this run is, so that the same command goes on from there
+
+  [[nodiscard]] Attempt attempt() const { return {target == "host" ? Where::host : on == "gpu" ? Where::gpu : Where::simulator, assembles}; }
 };
 
 Options parse(int count, char **words) {
@@ -32,100 +36,34 @@ Options parse(int count, char **words) {
     const std::string name = words[i];
     if (i + 1 == count)
       throw std::invalid_argument(name + " needs a value");
+    const std::string value = words[i + 1];
     if (name == "--target")
-      options.target = words[i + 1];
+      options.target = value;
+    else if (name == "--on")
+      options.on = value;
     else if (name == "--first")
-      options.first = std::stoull(words[i + 1]);
+      options.first = std::stoull(value);
     else if (name == "--programs")
-      options.programs = std::stoull(words[i + 1]);
+      options.programs = std::stoull(value);
+    else if (name == "--jobs")
+      options.jobs = unsigned(std::stoul(value));
     else if (name == "--attempts")
-      options.attempts = std::stoi(words[i + 1]);
+      options.attempts = std::stoi(value);
     else if (name == "--show")
-      options.shows = std::string(words[i + 1]) == "yes";
+      options.shows = value == "yes";
     else if (name == "--assemble")
-      options.assembles = std::string(words[i + 1]) == "yes";
+      options.assembles = value == "yes";
     else if (name == "--count")
-      options.counts = std::string(words[i + 1]) == "yes";
+      options.counts = value == "yes";
     else if (name == "--state")
-      options.state = words[i + 1];
+      options.state = value;
     else
-      throw std::invalid_argument(name + " is no option; expected --target, --first, --programs, --attempts, --show, --assemble, --count or --state");
+      throw std::invalid_argument(
+          name + " is no option; expected --target, --on, --first, --programs, --jobs, --attempts, --show, --assemble, --count or --state");
   }
+  if (!options.on.empty() && (options.on != "gpu" || options.target == "host"))
+    throw std::invalid_argument("--on " + options.on + " --target " + options.target + ": expected --on gpu, with a GPU's name as --target");
   return options;
-}
-
-struct Outcome {
-  enum { right, refused, unexplained, wrong } is = right;
-  std::string text;
-  [[nodiscard]] bool failed() const { return is >= unexplained; }
-};
-
-/// A refusal must say what to do; anything else is a fault of ours.
-bool namesCure(const std::string &text) {
-  static const char *const cures[] = {"; take ", ": take ", ": give ", "run on the CPU (target host)", "apply everything else to the fold's result", ": make axis"};
-  return std::any_of(std::begin(cures), std::end(cures), [&](const char *cure) { return text.find(cure) != text.npos; });
-}
-
-BuildOptions buildOptions(const tests::Held &held, const Schedule &schedule, const std::string &target) {
-  BuildOptions options;
-  options.target = target;
-  options.schedule = schedule;
-  options.extents = held.inner;
-  options.useCache = false;
-  return options;
-}
-
-std::string faultOnHost(const tests::Held &held, const Schedule &schedule) {
-  tests::Tensors tensors(held.program, held.inputs, held.stored);
-  build(held.program, buildOptions(held, schedule, "host")).launch(tensors.arguments);
-  std::map<std::string, Array> outputs;
-  for (const auto &[name, shape] : held.stored)
-    outputs[name] = tensors.read(name);
-  return tests::differences(held, outputs, tests::meaningOf(held));
-}
-
-/// The program, or nothing where a smaller recipe makes none: a sum over an axis that its terms no longer have.
-std::optional<tests::Held> programOf(const Recipe &recipe) {
-  try {
-    return build(recipe);
-  } catch (const ProgramError &) {
-    return {};
-  }
-}
-
-Outcome tried(const Recipe &recipe, bool assembles) {
-  const std::optional<tests::Held> held = programOf(recipe);
-  if (!held)
-    return {};
-  const Target &target = findTarget(recipe.target);
-  try {
-    const Schedule schedule = tests::changed(defaultSchedule(held->program, target, held->inner), recipe.schedule);
-    const std::string fault = target.isHost() ? faultOnHost(*held, schedule) : tests::faultOf(*held, schedule, target, 1);
-    if (fault.empty() && assembles && !target.isHost())
-      (void)build(held->program, buildOptions(*held, schedule, target.name));
-    return {fault.empty() ? Outcome::right : Outcome::wrong, fault};
-  } catch (const std::exception &error) {
-    return {namesCure(error.what()) ? Outcome::refused : Outcome::unexplained, error.what()};
-  }
-}
-
-/// The smallest recipe found that fails in the same way.
-std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, int attempts, bool assembles) {
-  for (bool found = true; found;) {
-    found = false;
-    for (const Recipe &candidate : smaller(recipe)) {
-      if (attempts-- <= 0)
-        return {recipe, outcome};
-      Outcome next = tried(candidate, assembles);
-      if (next.is != outcome.is)
-        continue;
-      recipe = candidate;
-      outcome = std::move(next);
-      found = true;
-      break;
-    }
-  }
-  return {recipe, outcome};
 }
 
 /// The operations of a program, each once.
@@ -153,13 +91,15 @@ constexpr Op expected[] = {
     Op::cos,          Op::erf,        Op::floor,      Op::ceil,       Op::round,      Op::trunc,     Op::pow,       Op::bitAnd,    Op::bitOr,
     Op::bitXor,       Op::shiftLeft,  Op::shiftRight, Op::random};
 
-/// How far a run is.
+/// How far a run is: what comes before `next` has been tried.
 struct Reached {
   std::uint64_t next = 0, failures = 0, refusals = 0;
 };
 
 /// What names a run in its file: another one begins anew.
-std::string titleOf(const Options &options) { return fmt::format("{} {} {}", options.target, options.first, options.programs); }
+std::string titleOf(const Options &options) {
+  return fmt::format("{} {} {} {}", options.target, options.on.empty() ? "-" : options.on, options.first, options.programs);
+}
 
 Reached reachedBy(const Options &options) {
   std::ifstream file(options.state);
@@ -167,7 +107,7 @@ Reached reachedBy(const Options &options) {
   Reached reached;
   if (options.state.empty() || !std::getline(file, title) || title != titleOf(options) ||
       !(file >> reached.next >> reached.failures >> reached.refusals))
-    return {};
+    return {options.first};
   return reached;
 }
 
@@ -179,60 +119,102 @@ void keep(const Options &options, const Reached &reached) {
   std::filesystem::rename(options.state + ".new", options.state);
 }
 
-int run(const Options &options) {
-  const auto start = std::chrono::steady_clock::now();
-  std::map<Op, std::uint64_t> occurrences;
-  std::uint64_t failures = 0, refusals = 0;
+/// The programs of a run, tried side by side, and reported in whatever order they end.
+class Run {
+public:
+  explicit Run(const Options &options) : options(options), reached(reachedBy(options)), next(reached.next) {}
+
+  Reached finish() {
+    std::vector<std::thread> threads;
+    for (unsigned i = 1; i < options.jobs; ++i)
+      threads.emplace_back([this] { work(); });
+    work();
+    for (std::thread &thread : threads)
+      thread.join();
+    for (const auto &[text, count] : refusalTexts)
+      std::printf("refused, %llu: %s\n", static_cast<unsigned long long>(count), text.c_str());
+    return reached;
+  }
+
+private:
+  const Options &options;
+  Reached reached;
+  std::atomic<std::uint64_t> next;
+  std::mutex guard;                         // of what follows, and of `reached`
+  std::map<std::uint64_t, Outcome> ahead;   // tried, but for one before them that is not
   std::map<std::string, std::uint64_t> refusalTexts;
-  const Reached before = reachedBy(options);
-  failures = before.failures;
-  refusals = before.refusals;
+
+  void work() {
+    for (std::uint64_t seed = next++; seed < options.first + options.programs; seed = next++) {
+      const Recipe recipe = draw(seed, options.target);
+      if (options.shows)
+        std::printf("seed %llu: %s", static_cast<unsigned long long>(seed), print(recipe).c_str());
+      Outcome outcome = tried(recipe, options.attempt());
+      if (outcome.failed()) {
+        const auto [small, its] = minimised(recipe, outcome, options.attempts, options.attempt());
+        const std::lock_guard lock(guard);
+        std::printf("seed %llu fails: %s%s\nmade smaller: %s%s\n", static_cast<unsigned long long>(seed), print(recipe).c_str(), outcome.text.c_str(),
+                    print(small).c_str(), its.text.c_str());
+        std::fflush(stdout);
+      }
+      const std::lock_guard lock(guard);
+      ahead.emplace(seed, std::move(outcome));
+      for (auto at = ahead.find(reached.next); at != ahead.end(); at = ahead.find(reached.next)) {
+        reached.failures += at->second.failed();
+        if (at->second.is == Outcome::refused) {
+          ++reached.refusals;
+          ++refusalTexts[at->second.text];
+        }
+        ahead.erase(at);
+        ++reached.next;
+      }
+      keep(options, reached);
+    }
+  }
+};
+
+/// Programs of the run that have each operation.
+std::map<Op, std::uint64_t> counted(const Options &options) {
+  std::map<Op, std::uint64_t> occurrences;
   for (std::uint64_t seed = options.first; seed < options.first + options.programs; ++seed) {
-    const Recipe recipe = draw(seed, options.target);
-    if (options.shows)
-      std::printf("seed %llu: %s", static_cast<unsigned long long>(seed), print(recipe).c_str());
     std::set<const Node *> seen;
     std::set<Op> ops;
-    for (const Store &store : build(recipe).program.stores)
+    for (const Store &store : build(draw(seed, options.target)).program.stores)
       gather(store.value, seen, ops);
     for (Op op : ops)
       ++occurrences[op];
-    if (options.counts || seed < before.next)
-      continue;
-    Outcome outcome = tried(recipe, options.assembles);
-    if (outcome.is == Outcome::refused) {
-      ++refusals;
-      ++refusalTexts[outcome.text];
-    }
-    failures += outcome.failed();
-    keep(options, {seed + 1, failures, refusals});
-    if (!outcome.failed())
-      continue;
-    const auto [small, its] = minimised(recipe, outcome, options.attempts, options.assembles);
-    std::printf("seed %llu fails: %s%s\nmade smaller: %s%s\n", static_cast<unsigned long long>(seed), print(recipe).c_str(), outcome.text.c_str(), print(small).c_str(), its.text.c_str());
-    std::fflush(stdout);
   }
-  for (const auto &[text, count] : refusalTexts)
-    std::printf("refused, %llu: %s\n", static_cast<unsigned long long>(count), text.c_str());
+  return occurrences;
+}
+
+int run(const Options &options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Reached reached = options.counts ? Reached{} : Run(options).finish();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  auto occurrences = counted(options);
   bool isVaried = true;
-  const bool isMany = options.programs >= 100;
+  const bool isMany = options.programs >= 100, isRefused = reached.refusals * 5 > options.programs;
   std::string table;
   for (Op op : expected) {
     const double share = double(occurrences[op]) / double(options.programs);
     isVaried &= share >= leastShare;
     table += fmt::format(" {} {:.0f}%", name(op), 100 * share);
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%llu programs on %s from seed %llu: %llu failed, %llu refused, %.1f s\nof them have%s\n", static_cast<unsigned long long>(options.programs), options.target.c_str(),
-              static_cast<unsigned long long>(options.first), static_cast<unsigned long long>(failures), static_cast<unsigned long long>(refusals), seconds, table.c_str());
+  std::printf("%llu programs %s for %s from seed %llu: %llu failed, %llu refused, %.1f s\nof them have%s\n",
+              static_cast<unsigned long long>(options.programs),
+              options.on == "gpu"        ? "on the GPU"
+              : options.target == "host" ? "on the CPU"
+                                         : "in the simulator",
+              options.target.c_str(), static_cast<unsigned long long>(options.first), static_cast<unsigned long long>(reached.failures),
+              static_cast<unsigned long long>(reached.refusals), seconds, table.c_str());
   if (isMany && !isVaried)
     std::printf("an operation is in fewer than 2 programs of 100\n");
-  if (refusals * 5 > options.programs)
+  if (isRefused)
     std::printf("more than a fifth are refused\n");
-  return failures || (isMany && !isVaried) || refusals * 5 > options.programs;
+  return reached.failures || (isMany && !isVaried) || isRefused;
 }
 
-} // namespace
+}   // namespace
 
 int main(int count, char **words) {
   try {
