@@ -21,8 +21,8 @@ constexpr double dramShare = 0.9;
 /// Everything about a program that no schedule changes, and visits by tile widths.
 class Model {
 public:
-  Model(const Program &program, const Target &target, const LaunchShape &shape, std::string_view block)
-      : target(target), shape(shape), roles(rolesOf(program, block)), uses(tileUses(program, roles)), work(workOf(program, roles)), lengths(axisLengths(program, shape)),
+  Model(const Program &program, const Target &target, const LaunchShape &shape, std::string_view block, std::vector<CountedVisit> counted = {})
+      : target(target), shape(shape), counted(std::move(counted)), roles(rolesOf(program, block)), uses(tileUses(program, roles)), work(workOf(program, roles)), lengths(axisLengths(program, shape)),
         visits(program, roles, lengths, shape) {
     if (target.isHost())
       throw std::invalid_argument(fmt::format("the cost model is of GPUs; target '{}' is this machine's CPU: take a GPU such as h200", target.name));
@@ -96,6 +96,7 @@ private:
 
   const Target &target;
   const LaunchShape &shape;
+  const std::vector<CountedVisit> counted;
   const Roles roles;
   const std::vector<TileUse> uses;
   const Work work;
@@ -131,14 +132,24 @@ private:
     const std::int64_t length = lengths.at(roles.block().name()), foldLength = lengths.at(roles.fold->axis.name());
     items.tiles = (length + width - 1) / width;
     items.foldTiles = double((foldLength + foldWidth - 1) / foldWidth);
+    auto add = [&](const Visit &visit, std::int64_t tiles) {
+      items.sampled.push_back(visit);
+      items.counts.push_back(tiles);
+      items.mean.all += visit.all * double(tiles) / double(items.tiles);
+      items.mean.partial += visit.partial * double(tiles) / double(items.tiles);
+    };
+    if (!counted.empty()) {
+      if (std::int64_t(counted.size()) != items.tiles)
+        throw std::invalid_argument(fmt::format("visits were counted for {} tiles of axis '{}'; the schedule makes {}", counted.size(), roles.block().name(), items.tiles));
+      for (const CountedVisit &visit : counted)
+        add({visit.all, visit.partial}, 1);
+      return items;
+    }
     constexpr std::int64_t mostSampled = 64;
     const std::int64_t samples = visits.differ() ? std::min(items.tiles, mostSampled) : std::min<std::int64_t>(items.tiles, 1);
     for (std::int64_t s = 0; s < samples; ++s) {
       const std::int64_t begin = items.tiles * s / samples, end = items.tiles * (s + 1) / samples, middle = begin + (end - begin) / 2;
-      items.sampled.push_back(visits.of(middle * width, std::min(length, (middle + 1) * width), foldWidth));
-      items.counts.push_back(end - begin);
-      items.mean.all += items.sampled.back().all * double(end - begin) / double(items.tiles);
-      items.mean.partial += items.sampled.back().partial * double(end - begin) / double(items.tiles);
+      add(visits.of(middle * width, std::min(length, (middle + 1) * width), foldWidth), end - begin);
     }
     return items;
   }
@@ -168,8 +179,8 @@ std::string_view name(Bound bound) {
   return names[std::size_t(bound)];
 }
 
-Estimate estimate(const Program &program, const Schedule &schedule, const Target &target, const LaunchShape &shape) {
-  return Model(program, target, shape, schedule.block).estimate(schedule);
+Estimate estimate(const Program &program, const Schedule &schedule, const Target &target, const LaunchShape &shape, const std::vector<CountedVisit> &counted) {
+  return Model(program, target, shape, schedule.block, counted).estimate(schedule);
 }
 
 std::vector<Estimate> estimates(const Program &program, std::span<const Schedule> schedules, const Target &target, const LaunchShape &shape) {

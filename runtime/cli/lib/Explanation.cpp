@@ -21,7 +21,6 @@ constexpr std::array<Term, 7> terms{{{"memory", &Estimate::memorySeconds}, {"L2"
 std::string bytesOf(double bytes) {
   return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes * 1e-9) : bytes >= 1e6 ? fmt::format("{:.1f} MB", bytes * 1e-6) : fmt::format("{:.1f} kB", bytes * 1e-3);
 }
-std::string timeOf(double seconds) { return seconds >= 1e-3 ? fmt::format("{:.3f} ms", seconds * 1e3) : fmt::format("{:.1f} µs", seconds * 1e6); }
 const char *yesNo(bool flag) { return flag ? "yes" : "no"; }
 
 /// The fields in which two schedules differ, as the second has them.

@@ -5,10 +5,13 @@
 #include "Npy.h"
 #include "Options.h"
 #include "Output.h"
+#include "Plugin.h"
 #include "Problem.h"
 #include "Variant.h"
+#include "VariantLaunch.h"
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/Nearest.h"
+#include "tilewright/schedule/CostModel.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/schedule/Target.h"
 #include <algorithm>
@@ -39,6 +42,7 @@ struct Look {
   std::vector<MaskPlace> masks;
   std::vector<std::vector<ClassifiedTile>> tiles;
   std::array<std::int64_t, 3> counts{};
+  std::optional<Estimate> estimate;   // on a GPU
 };
 
 void readCaptures(Look &look, const Options &options) {
@@ -75,6 +79,22 @@ void readCaptures(Look &look, const Options &options) {
     }
 }
 
+/// What a launch would take in which every item visited the tiles that this one does.
+Estimate predicted(const Look &look, const Options &options, const Target &target) {
+  LaunchShape shape;
+  if (!isVariantFile(trimmed(options.variant)))
+    shape = launchShape(trimmed(options.variant), parseFloatType(options.dtype), look.shape);
+  else
+    for (const auto &[name, array] : look.inputs.tensors)
+      shape.tensors[name] = array.shape;
+  std::vector<CountedVisit> visits;
+  for (const auto &row : look.picture.tiles) {
+    const auto partial = std::count(row.begin(), row.end(), TileClass::partial), full = std::count(row.begin(), row.end(), TileClass::full);
+    visits.push_back({double(partial + full), double(partial)});
+  }
+  return estimate(look.program, look.schedule, target, shape, visits);
+}
+
 Look lookAt(const Options &options) {
   Look look;
   look.program = programOf(trimmed(options.variant), {.type = parseFloatType(options.dtype), .lse = false});
@@ -108,6 +128,8 @@ Look lookAt(const Options &options) {
       ++look.counts[static_cast<std::size_t>(tile.is)];
     }
   }
+  if (!target.isHost())
+    look.estimate = predicted(look, options, target);
   const auto condition = keptBy(look.roles);
   std::int64_t points = picture.rows * picture.columns;
   if (condition)
@@ -176,6 +198,7 @@ int drawMask(const Options &options) {
     Json json = {{"variant", options.variant}, {"target", options.target}, {"schedule", print(look.schedule)}, {"rows", p.rows}, {"columns", p.columns}, {"tile", {p.tileRows, p.tileColumns}},
                  {"tiles", {{"empty", look.counts[0]}, {"partial", look.counts[1]}, {"full", look.counts[2]}}}, {"skipped", skipped}};
     json["kept_elements"] = kept ? Json(*kept) : Json();
+    json["predicted_seconds"] = look.estimate ? Json(look.estimate->seconds) : Json();
     for (const MaskPlace &mask : look.masks)
       json["masks"].push_back(placeOf(mask));
     if (asked)
@@ -191,6 +214,10 @@ int drawMask(const Options &options) {
   else
     out += fmt::format("{:<10}not counted: {}\n", "elements", keptBy(look.roles) ? "there are too many" : "a mask depends on computed values");
   out += fmt::format("{:<10}{} empty (skipped), {} partial (with the mask), {} full (without it); {:.1f}% skipped\n", "tiles", look.counts[0], look.counts[1], look.counts[2], 100 * skipped);
+  if (look.estimate)
+    out += fmt::format("{:<10}{} predicted, bound by {}, were all items of the launch like this one\n", "time", timeOf(look.estimate->seconds), name(look.estimate->bound));
+  else
+    out += fmt::format("{:<10}not predicted: the cost model is of GPUs; take one by --target h200\n", "time");
   if (asked) {
     const auto [row, column] = *asked;
     out += fmt::format("{:<10}({}, {}), from row {}, column {}: {}", "tile", row, column, row * p.tileRows, column * p.tileColumns, names[static_cast<int>(p.tiles[std::size_t(row)][std::size_t(column)])]);

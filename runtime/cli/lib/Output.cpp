@@ -120,6 +120,8 @@ void checkWritable(const std::string &path) {
     refuse(path, errno);
 }
 
+std::string timeOf(double seconds) { return seconds >= 1e-3 ? fmt::format("{:.3f} ms", seconds * 1e3) : fmt::format("{:.1f} µs", seconds * 1e6); }
+
 std::string kernels(std::uint64_t count) { return fmt::format("{} kernel{}", count, count == 1 ? "" : "s"); }
 
 bool isSameFile(const std::string &a, const std::string &b) {

@@ -17,6 +17,9 @@ void printJson(const Json &json);
 /// Throws std::runtime_error if stdout did not take everything (a full disk).
 void finishOutput();
 
+/// `439.9 µs`, `1.648 ms`: of a prediction.
+[[nodiscard]] std::string timeOf(double seconds);
+
 /// "1 kernel", "2 kernels".
 [[nodiscard]] std::string kernels(std::uint64_t count);
 

@@ -1,6 +1,8 @@
 // `tilewright mask`: pictures, counts, and why a tile is what it is.
 #include "MaskDrawing.h"
 #include "MaskElements.h"
+#include "Npy.h"
+#include "Output.h"
 #include "Ran.h"
 #include "tilewright/dsl/Dsl.h"
 #include <catch2/catch.hpp>
@@ -49,6 +51,25 @@ TEST_CASE("a mask's counts and lines") {
   CHECK(std::regex_search(out, std::regex("mask      slidingWindow \\(\\w+\\.cpp:\\d+\\)\n")));
   CHECK(out.find("elements  56692 kept, 21.6%\ntiles     36 empty (skipped), 28 partial (with the mask), 0 full (without it); 56.2% skipped\n") != out.npos);
   CHECK(ran("mask plain --shape 1,1,1,100,128,64 --schedule 'block=q d=64 e=64 k=64 q=64'").out.find("elements  12800 kept, 100.0%\ntiles     0 empty (skipped), 0 partial (with the mask), 4 full (without it); 0.0% skipped") != std::string::npos);
+}
+
+TEST_CASE("a mask's time is predicted for GPUs, from the tiles that are visited") {
+  CHECK(ran(window).out.find("time      not predicted: the cost model is of GPUs; take one by --target h200\n") != std::string::npos);
+  const std::string shape = " --shape 1,16,16,16384,16384,128 --target h200";
+  CHECK(std::regex_search(ran("mask causal" + shape).out, std::regex("time      [0-9.]+ (µs|ms) predicted, bound by [A-Za-z ]+, were all items of the launch like this one\n")));
+  auto secondsOf = [&](const std::string &variant, const std::string &more) { return Json::parse(ran("mask " + variant + shape + more + " --json").out).at("predicted_seconds").get<double>(); };
+  // Ranges tell of a window what it leaves; of documents the table does, and explain, which reads none, takes all to be left.
+  const double dense = secondsOf("plain", ""), window = secondsOf("'window(1023,0)'", "");
+  const Json explained = Json::parse(ran("explain 'window(1023,0)'" + shape + " --json").out);
+  CHECK(window == Approx(explained.at("programs").at(0).at("estimate").at("seconds").get<double>()).epsilon(0.02));
+  CHECK(window < 0.15 * dense);
+  const Folder folder;
+  NpyArray documents{"i4", {1, 16384}, std::string(4 * 16384, '\0')};
+  for (int i = 0; i < 16384; ++i)
+    documents.data[std::size_t(4 * i)] = char(i / 2048);
+  folder.write("documents.npy", formatNpy(documents));
+  const std::string tables = " --capture query_documents=" + folder / "documents.npy" + " --capture key_documents=" + folder / "documents.npy";
+  CHECK(secondsOf("documents", tables) == Approx(dense / 8).epsilon(0.25));
 }
 
 TEST_CASE("why a tile is empty, partial or full") {

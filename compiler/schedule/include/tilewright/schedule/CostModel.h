@@ -46,8 +46,16 @@ struct Estimate {
   double rooflineFlopPerSecond = 0;       // what tensor cores and memory alone would allow at this intensity
 };
 
-/// The cost of one launch. Throws as axisLengths() does, and std::invalid_argument for a schedule that lacks a width.
-[[nodiscard]] Estimate estimate(const Program &program, const Schedule &schedule, const Target &target, const LaunchShape &shape);
+/// Tiles of the fold that one tile of the block axis visits, counted by somebody who knows what tables hold.
+struct CountedVisit {
+  double all = 0;
+  double partial = 0;   // of them, those in which a mask or an end is computed
+};
+
+/// The cost of one launch. What elements of a tensor decide is taken to be kept, but where `counted` tells, for each tile of the block axis in order and alike
+/// at every point of the free axes. Throws as axisLengths() does, and std::invalid_argument for a schedule that lacks a width or another number of tiles.
+[[nodiscard]] Estimate estimate(const Program &program, const Schedule &schedule, const Target &target, const LaunchShape &shape,
+                                const std::vector<CountedVisit> &counted = {});
 
 /// The same of several schedules that have one block axis.
 [[nodiscard]] std::vector<Estimate> estimates(const Program &program, std::span<const Schedule> schedules, const Target &target, const LaunchShape &shape);
