@@ -42,10 +42,13 @@ void Buffer::write(const void *from) {
 void Buffer::read(void *to) const { read(to, 0, size); }
 
 void Buffer::read(void *to, std::size_t offset, std::size_t count) const {
-  if (!count)
-    return;
+  if (count)
+    copyOut(ordinal, to, start + offset, count);
+}
+
+void copyOut(int ordinal, void *to, std::uint64_t from, std::size_t bytes) {
   const Current current(ordinal);
-  check(driverLibrary().copyOut(to, start + offset, count), "cuMemcpyDtoH", fmt::format("copying {} bytes from GPU {}", count, ordinal));
+  check(driverLibrary().copyOut(to, from, bytes), "cuMemcpyDtoH", fmt::format("copying {} bytes from GPU {}", bytes, ordinal));
 }
 
 void synchronise(int ordinal, void *stream) {

@@ -115,13 +115,15 @@ BuildOptions parseOptions(const char *target, const char *text, bool *lse) {
   BuildOptions options;
   if (target)
     options.target = target;
-  std::vector<std::string> known = {"cache", "deterministic", "schedule", "shapes", "shared-limit", "tune"};
+  std::vector<std::string> known = {"cache", "checked", "deterministic", "schedule", "shapes", "shared-limit", "tune"};
   if (lse)
     known.push_back("lse");
   for (std::string_view entry : partsOf(text ? text : "", ";")) {
     const auto [name, value] = pairOf(entry, "options", "name=value");
     if (name == "cache")
       options.useCache = onOrOff(name, value);
+    else if (name == "checked")
+      options.checked = onOrOff(name, value);
     else if (name == "deterministic")
       options.deterministic = onOrOff(name, value);
     else if (name == "schedule")

@@ -33,6 +33,11 @@ void checkWorkspace(const Kernel::State &state, const Checked &checked, Workspac
     throw ArgumentError(fmt::format("the workspace lies at address {}, which is no multiple of {}", fmt::ptr(workspace.data), workspaceAlignment));
 }
 
+void checkReads(const Kernel::State &state, const Checked &checked, void *stream) {
+  if (state.readChecks && checked.hasItems)
+    (*state.readChecks)(state.artifact, checked, state.device != nullptr, stream);
+}
+
 struct Release {
   void operator()(void *memory) const { std::free(memory); }
 };
@@ -48,6 +53,7 @@ void launch(const Kernel::State &state, Stream stream, const Given &given, Works
   if (stream.handle && !state.device)
     throw ArgumentError(fmt::format("kernel '{}' runs on the CPU, which has no streams; launch it on hostStream", state.artifact.program));
   const auto &[kernel, checked, prepared] = accepted(state, given);
+  checkReads(state, checked, stream.handle);
   if (!checked.unfit.empty() && checked.hasItems)
     return launch(state.strided(checked.unfit), stream, given, workspace);
   checkWorkspace(kernel, checked, workspace);
@@ -61,6 +67,7 @@ void launch(const Kernel::State &state, Stream stream, const Given &given, Works
 
 void launchAndWait(const Kernel::State &state, const Given &given) {
   const auto &[kernel, checked, prepared] = accepted(state, given);
+  checkReads(state, checked, nullptr);
   if (!checked.unfit.empty() && checked.hasItems)
     return launchAndWait(state.strided(checked.unfit), given);
   if (!checked.hasItems)

@@ -1,6 +1,7 @@
 // What a kernel consists of once it is built.
 #pragma once
 #include "DeviceKernel.h"
+#include "ReadChecks.h"
 #include "tilewright/artifact/Artifact.h"
 #include "tilewright/cpu/HostCode.h"
 #include "tilewright/cpu/Launch.h"
@@ -25,6 +26,8 @@ struct Kernel::State {
   /// The other kernel of the program, where there are two.
   struct Second;
   std::shared_ptr<const Second> second;
+  std::shared_ptr<const ReadChecks> readChecks;   // of a checked kernel; else null
+
   /// Of a GPU's kernel that copies in pieces of 16 bytes: builds the one that takes any strides. None where there is no other.
   std::function<std::shared_ptr<const State>()> buildStrided;
   /// That kernel, built where it is first asked for, which is said: `why` this one does not do. Throws ArgumentError with it where there is no other.

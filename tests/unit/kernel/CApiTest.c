@@ -220,7 +220,7 @@ static void test_refusals(void) {
               "BuildOptions::tune is model, and nothing says for which shapes; give those of the tensors in BuildOptions::shapes, or take Tune::cached");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "shapes=Q=1x2xthree", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: shapes: 'three' of tensor 'Q' is no length; lengths are whole numbers from 0");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "shapes=1x2x3", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: shapes: '1x2x3' is not of the form tensor=4x32x4096x128");
-  CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "cahce=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'cahce' is none; did you mean 'cache'?; they are cache, schedule, shapes, shared-limit, tune, lse");
+  CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "cahce=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'cahce' is none; did you mean 'cache'?; they are cache, checked, deterministic, schedule, shapes, shared-limit, tune, lse");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "lse=maybe", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: lse=maybe, expected on or off");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "lse", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'lse' is not of the form name=value");
   CHECK_ERROR(tilewright_build("plain", "bf16", D, D, "l4", "shared-limit=48k", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: shared-limit '48k': expected a number of bytes from 1, such as 49152 or 48KiB");
@@ -229,7 +229,7 @@ static void test_refusals(void) {
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, NULL, NULL), TILEWRIGHT_BAD_OPTIONS, "kernel is NULL");
   CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, NULL, &kernel), TILEWRIGHT_BAD_PROGRAM, "<program>:1");
   CHECK_ERROR(tilewright_build_program("nonsense", "d=x", NULL, NULL, &kernel), TILEWRIGHT_BAD_OPTIONS, "extents: d=x, expected a whole number");
-  CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, "lse=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'lse' is none; they are cache, schedule, shapes, shared-limit, tune");
+  CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, "lse=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'lse' is none; they are cache, checked, deterministic, schedule, shapes, shared-limit, tune");
   CHECK(strcmp(tilewright_describe(NULL), "") == 0);
   tilewright_release(NULL);
 }

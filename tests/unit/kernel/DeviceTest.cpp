@@ -521,6 +521,42 @@ TEST_CASE("a hundred shapes, strides and scalars of one variant take one kernel 
   CHECK(kernel.describe().find("  launch    1 kernel; another one for tensors that cannot be copied in pieces of 16 bytes\n") != std::string::npos);
 }
 
+TEST_CASE("a checked kernel for a GPU looks at the tables where they are, and launches nothing where an index leaves one") {
+  if (!cuda::nvrtcAbsence().empty()) {
+    WARN("skipped: " << cuda::nvrtcAbsence());
+    return;
+  }
+  Attention attention("checked", Tensor("Q", Type::bf16, 4), Tensor("K", Type::bf16, 4), Tensor("V", Type::bf16, 4), Tensor("O", Type::bf16, 4));
+  attention.score([table = Tensor("table", Type::f32, 1), row = Tensor("row", Type::i32, 1)](Tile s, const At &at) { return s + table(row(at.query)); });
+  BuildOptions options;
+  options.target = "h200";
+  options.extents = {{"d", 64}, {"e", 64}};
+  options.useCache = false;
+  options.checked = true;
+  const Kernel kernel = build(attention.program(), options);
+  const cuda::Buffer memory(1, 1 << 20), workspace(1, 4096);
+  cuda::Buffer table(1, 60 * 4), rows(1, 2 * 70 * 4);   // every other element counts
+  Arguments arguments;
+  for (const char *name : {"Q", "K", "V", "O"})
+    arguments.tensors[name] = {memory.data(), Type::bf16, {1, 2, 70, 64}, {}};
+  arguments.tensors["O"].data = static_cast<std::byte *>(memory.data()) + (1 << 19);
+  arguments.tensors["table"] = {table.data(), Type::f32, {60}, {}};
+  arguments.tensors["row"] = {rows.data(), Type::i32, {70}, {2}};
+  std::vector<std::int32_t> places(140, 1 << 20);
+  for (std::size_t i = 0; i < 140; i += 2)
+    places[i] = std::int32_t(i % 60);
+  auto launched = [&] {
+    rows.write(places.data());
+    return launchesOf([&] { kernel.launch(hostStream, arguments, {workspace.data(), workspace.bytes()}); }).size();
+  };
+  CHECK(launched() == 1);
+  places[2 * 17] = -1;
+  const std::string text = messageOf<ArgumentError>([&] { (void)launched(); });
+  CHECK(text.starts_with("tensor 'table' is 60 long along dimension 0 and is read there at -1 for q = 17 (DeviceTest.cpp:"));
+  CHECK(text.ends_with("), and outside at 1 of 70 places; give a longer tensor, or guard the read: where((i >= 0) & (i < table.dimension(0)), …, 0)"));
+  CHECK(launchesOf([&] { CHECK_THROWS_AS(kernel.launch(arguments), ArgumentError); }).empty());
+}
+
 TEST_CASE("where the assembler's code would be slow, a default schedule gives way to the next; one that was asked for does not") {
   if (!cuda::nvrtcAbsence().empty()) {
     WARN("skipped: " << cuda::nvrtcAbsence());

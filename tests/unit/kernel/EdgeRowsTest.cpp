@@ -3,6 +3,7 @@
 #include "support/Compare.h"
 #include "support/Thrown.h"
 #include <catch2/catch.hpp>
+#include <regex>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -109,6 +110,39 @@ TEST_CASE("edge row 20: a table that is too short is named, with the index") {
   } catch (const ProgramError &error) {
     CHECK(error.diagnostic.message == "read outside of tensor 'table': index 40 of dimension 0, which is 40 long; give a longer tensor, or guard the read: where(i < table.dimension(0), …, 0)");
   }
+}
+
+TEST_CASE("edge row 20: a checked kernel names the table that is left, the index and the line") {
+  const Lengths n{2, 2, 1, 40, 50, 16, 16};
+  const Tensor table("table", Type::f32, 2), row("row", Type::i32, 2), shift("shift", Type::i32, 1);
+  Attention made = attention(Type::f32);
+  made.score([&](Tile s, const At &at) {
+    const Tile place = row(at.batch, at.key) + shift(at.query);
+    return s + where((place >= 0) & (at.key > 1), table(at.head, place), 0.0);
+  });
+  const Program program = made.program();
+  Evaluation inputs = randomInputs(n, Type::f32);
+  inputs.tensors["table"] = randomArray({2, 60}, 4, Type::f32);
+  inputs.tensors["row"] = counted(100, [](std::int64_t i) { return double(i % 50); });
+  inputs.tensors["row"].shape = {2, 50};
+  inputs.tensors["shift"] = counted(40, [](std::int64_t i) { return double(i % 3); });
+  BuildOptions options = headDims(n);
+  const Kernel plain = build(program, options);
+  options.checked = true;
+  const Kernel kernel = build(program, options);
+  auto said = [&](const Kernel &launched) {
+    Tensors tensors(program, inputs, outputs(n));
+    return messageOf<ArgumentError>([&] { launched.launch(tensors.arguments); });
+  };
+  CHECK(said(kernel) == "nothing thrown");
+  auto &rows = inputs.tensors["row"].data;
+  rows[0] = rows[51] = 1000;   // what the guard excludes, in either batch
+  rows[30] = -7;
+  CHECK(said(kernel) == "nothing thrown");
+  rows[50 + 33] = 58;
+  CHECK(std::regex_match(said(kernel), std::regex("tensor 'table' is 60 long along dimension 1 and is read there at 60 for b = 1, k = 33, q = 2 \\(EdgeRowsTest\\.cpp:\\d+\\), and outside at 13 of 4000 "
+                                                  "places; give a longer tensor, or guard the read: where\\(\\(i >= 0\\) & \\(i < table\\.dimension\\(1\\)\\), …, 0\\)")));
+  CHECK(said(plain) == "nothing thrown");   // reads 0 there
 }
 
 // A kernel reads 0 outside, and where() discards it.

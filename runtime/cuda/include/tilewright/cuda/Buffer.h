@@ -30,6 +30,9 @@ private:
   std::size_t size = 0;
 };
 
+/// Copies bytes from memory of GPU `ordinal`, whosever it is, and waits.
+void copyOut(int ordinal, void *to, std::uint64_t from, std::size_t bytes);
+
 /// Waits until all that was queued on the stream has run. Throws RuntimeError where a kernel failed.
 void synchronise(int ordinal, void *stream);
 

@@ -82,6 +82,10 @@ struct BuildOptions {
   /// Of a GPU: for tensors of any strides and alignment, element by element. A launch whose tensors a kernel cannot copy in pieces of 16 bytes builds this one by
   /// itself, once, and says so; building it ahead spares that launch the wait.
   bool strided = false;
+  /// Each launch first looks at every index that depends on what tensors hold, or that a condition guards, and throws ArgumentError for the first one that leaves
+  /// its tensor, with the tensor, the index and the line; otherwise such reads give 0. For finding mistakes: it waits for the stream, and evaluates the indices on
+  /// the CPU, on a copy of the tables. A launch that is recorded into a graph cannot be checked.
+  bool checked = false;
 };
 
 /// How many kernels of the processor a launch runs: one, whatever the program, its schedule and the lengths. On a GPU the workspace's
