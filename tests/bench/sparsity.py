@@ -5,7 +5,8 @@
 
 Needed tiles are counted element by element, in tiles of the kernel's own schedule, on the GPU. Some rows of every result are checked against float64
 first. A time is the median over rounds in which all candidates run once, in random order. The last columns are the time allowed, 1.25 times the dense
-one's share and 10 us, and the part of it that was taken. `--count` counts the tiles that kernels multiply, by Nsight Compute: the products issued by a
+one's share and 10 us, the part of it that was taken, and how many times as fast as the dense one a kernel is. `--flex` then times some beside
+FlexAttention. `--count` counts the tiles that kernels multiply, by Nsight Compute: the products issued by a
 sparse kernel to those of the dense one. Needs torch with CUDA.
 """
 import argparse
@@ -16,6 +17,8 @@ import random
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable, NamedTuple
 
@@ -33,6 +36,11 @@ class Mask(NamedTuple):
     keeps: Callable            # (tables, rows, columns) -> the mask's elements, of index tensors that broadcast
     tables: Callable = lambda torch, n: {}
     in_flex: bool = False
+    bias: Callable = None      # (tables, head, rows, columns) -> what is added to scores
+
+
+def title(mask):
+    return f"{mask.name} {mask.length // K}k"
 
 
 def documents(torch, n):
@@ -42,6 +50,14 @@ def documents(torch, n):
     ids[starts] = 1
     ids = ids.cumsum(0).to(torch.int32)[None].cuda().contiguous()
     return {"query_documents": ids, "key_documents": ids.clone()}
+
+
+def packing(torch, n):
+    """Sequences of 2048 on average, each causal."""
+    starts = torch.randperm(n - 1, generator=torch.Generator().manual_seed(1))[: n // 2048 - 1].sort().values + 1
+    offsets = torch.cat([torch.zeros(1, dtype=torch.int64), starts, torch.tensor([n])])
+    sequences = torch.searchsorted(offsets, torch.arange(n), right=True) - 1
+    return {"sequences": sequences.to(torch.int32).cuda(), "query_offsets": offsets.to(torch.int32).cuda(), "key_offsets": offsets.to(torch.int32).cuda()}
 
 
 def prefix(torch, n):
@@ -58,8 +74,16 @@ def blocks_of(side, density):
     return make
 
 
+def slopes(torch, n):
+    return {"slopes": 2.0 ** -(0.5 * torch.arange(1, 17, device="cuda", dtype=torch.float32))}
+
+
 def same_document(t, i, j):
     return t["query_documents"][0][i] == t["key_documents"][0][j]
+
+
+def same_sequence(t, i, j):
+    return (t["sequences"][i] == t["sequences"][j]) & (j <= i)
 
 
 def block_kept(side):
@@ -70,7 +94,9 @@ K = 1024
 MASKS = [
     *(Mask("window 1024", "window(1023,0)", n, lambda t, i, j: (j <= i) & (i - j < 1024), in_flex=n == 16 * K) for n in (16 * K, 32 * K, 64 * K)),
     *(Mask("documents", "documents", n, same_document, documents, in_flex=n == 16 * K) for n in (16 * K, 64 * K)),
+    Mask("ALiBi, causal", "causal+alibi", 16 * K, lambda t, i, j: j <= i, slopes, in_flex=True, bias=lambda t, h, i, j: t["slopes"][h] * (j - i)),
     Mask("documents, causal", "documents+causal", 16 * K, lambda t, i, j: same_document(t, i, j) & (j <= i), documents, in_flex=True),
+    *(Mask("packed, causal", "jagged", n, same_sequence, packing) for n in (16 * K, 64 * K)),
     Mask("prefix", "prefix", 16 * K, lambda t, i, j: (j <= i) | (j < t["prefixes"][0]), prefix),
     Mask("sinks and window", "streaming(4,1023)", 16 * K, lambda t, i, j: (j <= i) & ((i - j < 1024) | (j < 4))),
     Mask("dilated", "dilated(1024,4)", 16 * K, lambda t, i, j: (j <= i) & (i - j <= 4096) & ((i - j) % 4 == 0)),
@@ -96,6 +122,8 @@ def check(torch, mask, tables, q, k, v, o):
     for first in (0, mask.length // 2 - 100, mask.length - 77):
         rows = torch.arange(first, min(first + 150, mask.length), device="cuda")
         scores = (q[0, 0, rows].double() @ k[0, 0].double().T) / q.shape[-1] ** 0.5
+        if mask.bias:
+            scores = scores + mask.bias(tables, 0, rows[:, None], columns).double()
         scores = scores.masked_fill(~mask.keeps(tables, rows[:, None], columns), float("-inf"))
         worst = (scores.softmax(-1).nan_to_num() @ v[0, 0].double() - o[0, 0, rows].double()).abs().max().item()
         if not worst < 0.03:
@@ -104,9 +132,10 @@ def check(torch, mask, tables, q, k, v, o):
 
 def flex(torch, mask, tables, q, k, v):
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-    block_mask = torch.compile(create_block_mask)(lambda b, h, i, j: mask.keeps(tables, i, j), None, None, mask.length, mask.length, device="cuda")
+    block_mask = create_block_mask(lambda b, h, i, j: mask.keeps(tables, i, j), None, None, mask.length, mask.length, device="cuda")
     call = torch.compile(flex_attention)
-    return lambda: call(q, k, v, block_mask=block_mask)
+    score_mod = (lambda s, b, h, i, j: s + mask.bias(tables, h, i, j)) if mask.bias else None
+    return lambda: call(q, k, v, score_mod=score_mod, block_mask=block_mask)
 
 
 def build(library, variant, d, target, schedule):
@@ -122,6 +151,20 @@ def counted(args, only, variant):
     return [float(row["Metric Value"].replace(",", "")) for row in rows]
 
 
+class Case:
+    """A mask's inputs, and launches of its kernel and of the dense one."""
+
+    def __init__(self, torch, kernels, mask, args):
+        shape = (1, args.heads, mask.length, args.head_dim)
+        self.q, self.k, self.v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+        self.tables, self.o, lse = mask.tables(torch, mask.length), torch.empty_like(self.q), torch.empty(shape[:3], device="cuda")
+        tensors = {"Q": self.q, "K": self.k, "V": self.v, "O": self.o, "lse": lse}
+        self.dense = kernels["plain"].bind({**tensors, "O": torch.empty_like(self.o), "lse": lse.clone()})
+        self.ours = kernels[mask.variant].bind({**tensors, **self.tables})
+        text = kernels[mask.variant].describe()
+        self.tile = [int(re.search(rf"\b{axis}=(\d+)", text)[1]) for axis in "qk"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", required=True, help="libtilewright.so")
@@ -131,52 +174,56 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--heads", type=int, default=16)
     parser.add_argument("--head-dim", type=int, default=128)
-    parser.add_argument("--flex", action="store_true", help="beside FlexAttention, at 16k")
+    parser.add_argument("--flex", action="store_true", help="then beside FlexAttention, at 16k")
     parser.add_argument("--count", action="store_true", help="count tiles by Nsight Compute")
     parser.add_argument("--only", nargs="*", help="masks with one of these in their names, as 'documents 16k'")
+    parser.add_argument("--lengths", nargs="*", type=int, help="these lengths only, in thousands of 1024")
     parser.add_argument("--once", help=argparse.SUPPRESS)   # under Nsight Compute: the dense kernel and this mask's, once each
     args = parser.parse_args()
+    start = time.perf_counter()
     import torch
     library = tilewright.Library(args.library)
     torch.manual_seed(0)
     random.seed(0)
-    d, rows, dense_ms = args.head_dim, [], {}
-    if not args.once:
-        print(f"{torch.cuda.get_device_name()}; torch {torch.__version__}; B 1, H {args.heads}, D {d}, bf16; milliseconds, medians of {args.rounds}")
-        print(f"{'mask':26} {'tiles needed':>20} {'visited':>8} {'dense':>8} {'ours':>8} {'allowed':>8} {'part':>6} {'flex':>8}")
-    for mask in MASKS:
-        title = f"{mask.name} {mask.length // K}k"
-        if args.once and title != args.once or args.only and not any(text in title for text in args.only):
-            continue
-        q, k, v = (torch.randn(1, args.heads, mask.length, d, device="cuda", dtype=torch.bfloat16) for _ in range(3))
-        tables, o, lse = mask.tables(torch, mask.length), torch.empty_like(q), torch.empty(q.shape[:3], device="cuda")
-        tensors = {"Q": q, "K": k, "V": v, "O": o, "lse": lse}
-        dense = build(library, "plain", d, args.target, args.schedule).bind({**tensors, "O": torch.empty_like(o), "lse": lse.clone()})
-        kernel = build(library, mask.variant, d, args.target, args.schedule)
-        ours = kernel.bind({**tensors, **tables})
-        if args.once:
-            dense(), ours()
-            torch.cuda.synchronize()
-            return
-        text = kernel.describe()
-        height, width = (int(re.search(rf"\b{axis}=(\d+)", text)[1]) for axis in "qk")
-        needed, every = needed_tiles(torch, mask, tables, height, width)
-        ours()
+    chosen = [mask for mask in MASKS if not (args.once and title(mask) != args.once or args.only and not any(text in title(mask) for text in args.only)
+                                             or args.lengths and mask.length // K not in args.lengths)]
+    variants = ["plain", *dict.fromkeys(mask.variant for mask in chosen)]
+    with ThreadPoolExecutor(16) as pool:
+        kernels = dict(zip(variants, pool.map(lambda variant: build(library, variant, args.head_dim, args.target, args.schedule), variants)))
+    if args.once:
+        case = Case(torch, kernels, chosen[0], args)
+        case.dense(), case.ours()
         torch.cuda.synchronize()
-        check(torch, mask, tables, q, k, v, o)
-        runs = {"dense": dense, "ours": ours}
-        if args.flex and mask.in_flex:
-            runs["flex"] = flex(torch, mask, tables, q, k, v)
-            check(torch, mask, tables, q, k, v, runs["flex"]())
-        times = peers.measure(torch, runs, args.rounds, 0)
+        return
+    print(f"{torch.cuda.get_device_name()}; torch {torch.__version__}; B 1, H {args.heads}, D {args.head_dim}, bf16; milliseconds, medians of {args.rounds}; "
+          f"{len(kernels)} kernels built after {time.perf_counter() - start:.0f} s", flush=True)
+    print(f"{'mask':26} {'tiles needed':>20} {'visited':>8} {'dense':>8} {'ours':>8} {'allowed':>8} {'part':>6} {'of dense':>8}", flush=True)
+    rows = []
+    for mask in chosen:
+        case = Case(torch, kernels, mask, args)
+        needed, every = needed_tiles(torch, mask, case.tables, *case.tile)
+        case.ours()
+        torch.cuda.synchronize()
+        check(torch, mask, case.tables, case.q, case.k, case.v, case.o)
+        times = peers.measure(torch, {"dense": case.dense, "ours": case.ours}, args.rounds, 0)
         visited = None
         if args.count:
-            products = counted(args, title, mask.variant)
+            products = counted(args, title(mask), mask.variant)
             visited = round(every * products[1] / products[0]) if len(products) == 2 else None
         allowed = times["dense"] * needed / every * 1.25 + 0.010
         rows.append({"mask": mask.name, "variant": mask.variant, "length": mask.length, "needed": needed, "every": every, "visited": visited, "milliseconds": times, "allowed": allowed})
-        print(f"{title:26} {needed:>7} of {every:>7} {100 * needed / every:3.0f}% {visited if visited is not None else '':>8} {times['dense']:8.3f} {times['ours']:8.3f} {allowed:8.3f} "
-              f"{times['ours'] / allowed:6.2f} {times.get('flex', float('nan')):8.3f}", flush=True)
+        print(f"{title(mask):26} {needed:>7} of {every:>7} {100 * needed / every:3.0f}% {visited if visited is not None else '':>8} {times['dense']:8.3f} {times['ours']:8.3f} {allowed:8.3f} "
+              f"{times['ours'] / allowed:6.2f} {times['dense'] / times['ours']:7.2f}x", flush=True)
+    if args.flex:
+        print(f"\n{'beside FlexAttention':26} {'ours':>8} {'flex':>8} {'times as fast':>14}", flush=True)
+        for mask in (mask for mask in chosen if mask.in_flex):
+            case = Case(torch, kernels, mask, args)
+            print(f"{title(mask):26} is compiled by FlexAttention …", flush=True)
+            peer = flex(torch, mask, case.tables, case.q, case.k, case.v)
+            check(torch, mask, case.tables, case.q, case.k, case.v, peer())
+            times = peers.measure(torch, {"ours": case.ours, "flex": peer}, args.rounds, 0)
+            rows.append({"mask": mask.name, "variant": mask.variant, "length": mask.length, "milliseconds": times})
+            print(f"{title(mask):26} {times['ours']:8.3f} {times['flex']:8.3f} {times['flex'] / times['ours']:14.2f}", flush=True)
     if args.json:
         Path(args.json).write_text(json.dumps({"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}, indent=2) + "\n")
 

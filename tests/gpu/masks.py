@@ -18,10 +18,18 @@ import tilewright  # noqa: E402
 SHAPES = ((2, 3, 1, 300, 300), (2, 4, 4, 129, 1031), (1, 8, 2, 1000, 2047), (2, 2, 2, 1, 70), (1, 2, 1, 333, 5), (1, 2, 2, 7, 0), (4, 16, 4, 1531, 1531))
 
 
+def padded_rows(torch, table):
+    """The same table with rows at multiples of 16 bytes, as the kernels that list tiles want it; others go to kernels for any strides."""
+    width = table.shape[-1]
+    memory = torch.zeros(*table.shape[:-1], -(-width // 16) * 16, dtype=table.dtype, device="cuda")
+    memory[..., :width] = table
+    return memory[..., :width]
+
+
 def document_of(torch, b, n):
     """Documents of 37 to 300 rows, others in each batch."""
     places = torch.arange(n)[None] + 13 * torch.arange(b)[:, None]
-    return ((places // 37) ** 0.8).to(torch.int32).cuda()
+    return padded_rows(torch, ((places // 37) ** 0.8).to(torch.int32))
 
 
 def documents(torch, b, sq, skv):
@@ -45,6 +53,19 @@ def globals_of(torch, b, sq, skv):
     return {"global_queries": torch.arange(sq, device="cuda") % 100 == 0, "global_keys": torch.arange(skv, device="cuda") % 100 == 0}
 
 
+def packing(torch, b, sq, skv):
+    """Sequences of 1 to 400 queries, none among them, and of as many keys more or less, in a pack without a batch."""
+    sizes = torch.tensor([100, 1, 0, 400, 37, 250, 3, 0, 180, 90] * 20)
+    queries, keys = (torch.cat([torch.zeros(1, dtype=torch.int64), (sizes * part).int().cumsum(0)]).clamp(max=n) for n, part in ((sq, 1), (skv, 1.3)))
+    queries[-1], keys[-1] = sq, skv
+    return {"sequences": (torch.searchsorted(queries, torch.arange(sq), right=True) - 1).to(torch.int32).cuda(), "query_offsets": queries.to(torch.int32).cuda(), "key_offsets": keys.to(torch.int32).cuda()}
+
+
+def in_pack(t, i, j):
+    s = t["sequences"].long()[i]
+    return (t["key_offsets"][s] <= j) & (j < t["key_offsets"][s + 1]) & (j <= i + t["key_offsets"][s + 1] - t["query_offsets"][s + 1])
+
+
 def none(torch, b, sq, skv):
     return {}
 
@@ -57,6 +78,7 @@ def same(t, *coordinates):
 MASKS = {
     "documents": (documents, same),
     "documents+causal": (documents, lambda t, i, j, s: same(t) & (j <= i + s)),
+    "jagged": (packing, lambda t, i, j, s: in_pack(t, i, j)),
     "prefix": (prefixes, lambda t, i, j, s: (j <= i + s) | (j < t["prefixes"][:, None, None])),
     "padded": (lengths, lambda t, i, j, s: (j < t["lengths"][:, None, None]) & (i >= 0)),
     "streaming(4,90)": (none, lambda t, i, j, s: (j <= i + s) & ((i + s - j <= 90) | (j < 4))),
