@@ -177,7 +177,8 @@ struct Stretch {
       add(Event::Kind::rows, std::move(phase.rows));
       for (auto &[width, ops] : phase.elements)
         add(Event::Kind::elements, std::move(ops), width);
-      publish(int(i));
+      if (!serial)
+        publish(int(i));
       if (interleave)
         llvm::erase_if(waiting, [&, now = int(i)](Operation *dot) {
           const bool there = llvm::all_of(dot->getOperands(), [&](Value operand) { return ready.lookup(operand) <= now; });
@@ -185,11 +186,16 @@ struct Stretch {
             accumulate(dot);
           return there;
         });
+      // An accumulating dot that is waited for at once needs its operands no more after it: there the addresses of what is published find registers.
+      if (serial)
+        publish(int(i));
     }
     if (interleave) {
-      publish(int(phases.size()));
+      if (!serial)
+        publish(int(phases.size()));
       for (Operation *dot : waiting)
         accumulate(dot);
+      publish(int(phases.size()));
       for (Operation *dot : exchanged)
         issue(Event::Kind::exchanged, dot);
       await(all);
