@@ -228,8 +228,11 @@ Recipe draw(std::uint64_t seed, const std::string &target) {
   const int folds[] = {16, 32, 48, 64}, warpgroups = 1 + int(draw.number() % 2);
   field("k=" + std::to_string(draw.of(folds)));
   field("q=" + std::to_string(64 * warpgroups) + " warpgroups=" + std::to_string(warpgroups));
-  field("stages=" + std::to_string(1 + draw.number() % 3));
-  field("blockBuffers=" + std::to_string(1 + draw.number() % 2));
+  const auto stages = 1 + draw.number() % 3, buffers = 1 + draw.number() % 2;
+  field("stages=" + std::to_string(stages));
+  field("blockBuffers=" + std::to_string(buffers));
+  if (stages == 3 && buffers == 2)
+    field("blocksPerSM=1");   // two such blocks need not fit, where the default schedule has two
   for (const char *name : {"overlap", "turns", "drawn", "stabilised"})
     flag(name);
   return recipe;

@@ -80,7 +80,7 @@ inline std::vector<MaskedProgram> masks(Type type, const MaskedSizes &n) {
       [=](auto, auto q, auto k) { return kindOf(q) == 1 && k < 64; }, false);
   Tensor keyKind("key_kind", Type::i32, 1);
   add("kinds_from_64_on", [=](const At &at) { return where(at.key >= 64, keyKind(at.key) == 1, true); }, {{"key_kind", table({n.skv}, [&](auto, auto i) { return kindOf(i); })}},
-      [=](auto, auto, auto k) { return k < 64 || kindOf(k) == 1; });
+      [=](auto, auto, auto k) { return k < 64 || kindOf(k) == 1; }, true, false);   // what the table holds before 64 is taken to count
   // Sequences one after the other, each query's by a table: what tables hold at places that tables tell.
   Tensor sequences("sequences", Type::i32, 1), queryOffsets("query_offsets", Type::i32, 1), keyOffsets("key_offsets", Type::i32, 1);
   const std::int64_t last = n.sq / 43 + 1;

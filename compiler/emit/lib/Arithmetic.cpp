@@ -1,5 +1,6 @@
 // Scalar arithmetic as expressions of C++: tables of operators and functions, and the few that are neither.
 #include "Arithmetic.h"
+#include "tilewright/ir/Device.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -257,8 +258,8 @@ std::optional<Computed> Writer::write(Operation *op) {
   }
   if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && ofElement && matchPattern(quotient.getLhs(), m_OneFloat()))
     return computed("rcp(" + operand(quotient.getRhs()) + ")", Precedence::primary, "inverse");
-  // What divides by a power of two shifts: compilers do not see as much through the test for a rest.
-  if (auto quotient = dyn_cast<arith::FloorDivSIOp>(op))
+  // What is asked of each element or tile and divides by a power of two shifts: compilers do not see as much through the test for a rest.
+  if (auto quotient = dyn_cast<arith::FloorDivSIOp>(op); quotient && (ofElement || op->getParentOfType<device::ListTilesOp>()))
     if (APInt divisor; matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)) && divisor.isStrictlyPositive() && divisor.isPowerOf2())
       return computed(fmt::format("{} >> {}", operand(quotient.getLhs(), Precedence::product), divisor.logBase2()), Precedence::shift, "quotient");
   if (isa<arith::DivFOp>(op) && ofElement)

@@ -165,7 +165,8 @@ Request secondOf(const Program &program, const BuildOptions &options, const Requ
   BuildOptions own = options;
   own.schedule = first.second;
   Request request = complete(program, own);
-  request.others = {first.schedule};
+  request.others = first.others;   // those that the first one falls back to: then there is no second
+  request.others.insert(request.others.begin(), first.schedule);
   request.isSecond = true;
   setKey(request, program, request.assembler);
   return request;

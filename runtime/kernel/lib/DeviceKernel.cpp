@@ -161,6 +161,12 @@ void DeviceKernel::queue(PreparedLaunch &prepared, const Artifact &artifact, voi
   }
 }
 
+void DeviceKernel::zeroSums(const Checked &checked, void *stream) const {
+  for (const CheckedTensor &tensor : checked.tensors)
+    if (tensor.parameter->summed && !tensor.isEmpty())
+      module.zero(ordinalOf(checked, false), stream, wordsOf(tensor));
+}
+
 void DeviceKernel::launch(const Artifact &artifact, void *stream, const Checked &checked, std::optional<PreparedLaunch> &prepared, Workspace workspace) const {
   // Memory may have been given back and taken again on another GPU since.
   if (prepared && cuda::gpus().size() > 1 && ordinalOf(checked, true) != prepared->ordinal)

@@ -9,6 +9,8 @@
 #include "tilewright/artifact/CompileError.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -46,6 +48,25 @@ void refuseWithoutFold(const Gradient &made) {
 bool isAddedTo(const Program &program) {
   const Roles roles = rolesOf(program);
   return std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return addedBySteps(roles, store) != nullptr; });
+}
+
+/// Is there a condition along the fold axis, under which tiles are skipped? Where they are, kernels that each sum in registers were as fast or faster
+/// (docs/performance.md): what is added to memory is added by few steps at a time.
+bool skipsTiles(const Program &program) {
+  const Roles roles = rolesOf(program);
+  std::set<const Node *> seen;
+  const std::function<bool(const Tile &)> visit = [&](const Tile &tile) {
+    const Node &node = tile.node();
+    if (!seen.insert(&node).second)
+      return false;
+    if (node.op == Op::select && isFloat(node.type)) {
+      const Axes &axes = node.operands[0].axes();
+      if (std::any_of(axes.begin(), axes.end(), [&](const Axis &axis) { return same(axis, roles.fold->axis); }))
+        return true;
+    }
+    return std::any_of(node.operands.begin(), node.operands.end(), visit);
+  };
+  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), visit);
 }
 
 State::Step stepOf(const Gradient &made, const Program &program, Kernel kernel) {
@@ -199,7 +220,7 @@ Gradient gradientFor(const Program &program, const BuildOptions &options, Gradie
   const Target target = targetOf(options);
   BuildOptions backward = options;
   backward.schedule.reset();   // it is the forward kernel's
-  wanted.accumulates = wanted.accumulates || (target.isHopper() && !options.deterministic);
+  wanted.accumulates = wanted.accumulates || (target.isHopper() && !options.deterministic && !skipsTiles(program));
   while (true) {
     Gradient made = gradient(program, wanted);
     try {

@@ -58,7 +58,7 @@ void launch(const Kernel::State &state, Stream stream, const Given &given, Works
     return launch(state.strided(checked.unfit), stream, given, workspace);
   checkWorkspace(kernel, checked, workspace);
   if (!checked.hasItems)
-    return;
+    return kernel.device ? kernel.device->zeroSums(checked, stream.handle) : zeroSumsOnHost(checked);
   if (kernel.device)
     kernel.device->launch(kernel.artifact, stream.handle, checked, prepared, workspace);
   else
@@ -71,7 +71,7 @@ void launchAndWait(const Kernel::State &state, const Given &given) {
   if (!checked.unfit.empty() && checked.hasItems)
     return launchAndWait(state.strided(checked.unfit), given);
   if (!checked.hasItems)
-    return;
+    return kernel.device ? kernel.device->zeroSums(checked, nullptr) : zeroSumsOnHost(checked);
   if (kernel.device)
     return kernel.device->launchAndWait(kernel.artifact, checked);
   const std::size_t needed = (bytesNeeded(state, checked) + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;

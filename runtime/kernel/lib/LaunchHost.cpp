@@ -21,8 +21,9 @@ std::size_t hostBytesNeeded(const Kernel::State &state, const Checked &checked) 
   return hostWorkspaceBytes(arguments, state.items.size(), scratchBytes(state, checked), 0);
 }
 
-/// Sets all elements of a tensor to 0.
-static void zero(const CheckedTensor &tensor, std::size_t elementBytes) {
+/// Sets all elements of a tensor that steps add to to 0.
+static void zero(const CheckedTensor &tensor) {
+  const std::size_t elementBytes = tensor.parameter->type == "f64" ? sizeof(double) : sizeof(float);
   std::vector<std::int64_t> at(tensor.shape.size(), 0);
   if (tensor.isEmpty())
     return;
@@ -39,6 +40,12 @@ static void zero(const CheckedTensor &tensor, std::size_t elementBytes) {
   }
 }
 
+void zeroSumsOnHost(const Checked &checked) {
+  for (const CheckedTensor &tensor : checked.tensors)
+    if (tensor.parameter->summed)
+      zero(tensor);
+}
+
 void runOnHost(const Kernel::State &state, const Checked &checked, Workspace workspace) {
   const auto &parameters = state.artifact.parameters;
   std::vector<MemoryDescriptor> tensors;
@@ -52,7 +59,7 @@ void runOnHost(const Kernel::State &state, const Checked &checked, Workspace wor
     case Parameter::Kind::tensor: {
       const CheckedTensor &tensor = checked.tensors[tensors.size()];
       if (tensor.parameter->summed)
-        zero(tensor, tensor.parameter->type == "f64" ? sizeof(double) : sizeof(float));
+        zero(tensor);
       arguments[i] = tensors.emplace_back(tensor.data, tensor.shape, tensor.strides).argument();
       break;
     }

@@ -10,4 +10,7 @@ namespace tw {
 /// Runs all items, and returns when they are done. There are items, and the workspace is large enough.
 void runOnHost(const Kernel::State &state, const Checked &checked, Workspace workspace);
 
+/// All that a launch without items does: sets what the kernel adds to to 0.
+void zeroSumsOnHost(const Checked &checked);
+
 } // namespace tw

@@ -1,6 +1,7 @@
 #include "tilewright/tune/Records.h"
 #include "tilewright/tune/RecordText.h"
 #include <atomic>
+#include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
 
@@ -70,7 +71,10 @@ std::shared_ptr<Records> sharedRecords() {
   if (!records || opened->file != location.file || opened->switchedOff != location.switchedOff) {
     // Where there is no place for kernels, their own store says so.
     cache::Options options;
-    if (!location.file)
+    std::error_code failed;
+    if (location.file && location.file->has_parent_path())
+      std::filesystem::create_directories(location.file->parent_path(), failed);
+    if (!location.file || failed)
       options.log = [](std::string_view) {};
     records = std::make_shared<Records>(Records::open(Records::locate(location), options));
     opened = std::move(location);

@@ -43,8 +43,8 @@ device.kernel @"causal!" "sm90a" items "q" 64 of ["b"] {
     %h2 = arith.divsi %h, %h1 : i32
     %g2 = arith.addi %g1, %h2 : i32
     device.fill %i with %g2 : !device.rows<i32>, i32
-    // Quotients of powers of two are shifts, rounded down as they should.
-    // CHECK: n[0] = n[1] = ((p.len_q - 1) >> 2) + p.K_dim1;
+    // Outside of loops over elements and tiles a quotient of a power of two stays one.
+    // CHECK: n[0] = n[1] = floor_div(p.len_q - 1, 4) + p.K_dim1;
     %four = arith.constant 4 : i32
     %quarter = arith.addi %n, %cm1 : i32
     %quarter1 = arith.floordivsi %quarter, %four : i32

@@ -22,7 +22,7 @@ device.kernel @listed "sm90a" items "q" 64 of [] shared 144 {
     // CHECK-NEXT:   bool is_empty = true, is_full = false;
     // CHECK-NEXT:   if (k < p.len_k) {
     // CHECK:          is_empty = {{.*}};
-    // CHECK-NEXT:     is_full = {{.*}};
+    // CHECK-NEXT:     is_full = {{.*}}k >> 6{{.*}};
     // CHECK-NEXT:   }
     // CHECK-NEXT:   const u32 partials = __ballot_sync(~0u, !is_empty && !is_full), fulls = __ballot_sync(~0u, !is_empty && is_full);
     // CHECK-NEXT:   const u32 below = (1u << lane) - 1;
@@ -37,7 +37,9 @@ device.kernel @listed "sm90a" items "q" 64 of [] shared 144 {
     %list, %partial, %full, %all = device.list_tiles %lists from %c0 to %sk step 64 at %wc {
     ^bb0(%k: i32):
       %e = arith.cmpi slt, %k, %n : i32
-      %f = arith.cmpi slt, %n, %k : i32
+      %wide = arith.constant 64 : i32
+      %block = arith.floordivsi %k, %wide : i32      // what is asked of each tile shifts
+      %f = arith.cmpi slt, %n, %block : i32
       device.classes %e, %f
     } : !device.pointer<i32>
     device.post %n, %list, %partial, %full, %all to %work at %wc : !device.mailbox<2 words 5>

@@ -23,6 +23,7 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   w += ld_shared_u32(shared) + ld_shared_u16(shared); x += ld_shared_f32(shared);
   ld_shared_v2(shared, r2); ld_shared_v4(shared, r4);
   st_shared_u32(shared, w); st_shared_f32(shared, x); st_shared_u16(shared, w); st_shared_u8(shared, w); st_shared_v2(shared, r2[0], r2[1]);
+  ld_global_v4(p.u, r4); x += tile_element<BF16, 64>(shared, lane, 1) + tile_element<F16, 128>(shared, lane, 2);
   st_shared_v4(shared, r4[0], r4[1], r4[2], r4[3]);
   fence_async_proxy();
   cp_async_16(shared, p.u); cp_async_16(shared, p.u, 8); cp_async_4(shared, p.u); cp_async_4(shared, p.u, 2); cp_async_commit(); cp_async_wait<1>(); cp_async_wait<0>();
@@ -37,7 +38,9 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
     tma_load_3d(shared, &p.map, shared, p.c, 1, 2, L2_EVICT_LAST);
     tma_load_4d(shared, &p.map, shared, p.c, 1, 2, 3); tma_load_5d(shared, &p.map, shared, p.c, 1, 2, 3, 4);
     tma_store_1d(&p.map, shared, p.c); tma_store_2d(&p.map, shared, p.c, 1); tma_store_3d(&p.map, shared, p.c, 1, 2);
-    tma_store_4d(&p.map, shared, p.c, 1, 2, 3); tma_store_5d(&p.map, shared, p.c, 1, 2, 3, 4); tma_reduce_add_2d(&p.map, shared, p.c, 1);
+    tma_store_4d(&p.map, shared, p.c, 1, 2, 3); tma_store_5d(&p.map, shared, p.c, 1, 2, 3, 4); tma_reduce_add_1d(&p.map, shared, p.c);
+    tma_reduce_add_2d(&p.map, shared, p.c, 1); tma_reduce_add_3d(&p.map, shared, p.c, 1, 2); tma_reduce_add_4d(&p.map, shared, p.c, 1, 2, 3);
+    tma_reduce_add_5d(&p.map, shared, p.c, 1, 2, 3, 4);
     bulk_load(shared, p.f, 64, shared); bulk_store(p.f, shared, 64); bulk_reduce_add_f32(p.f, shared, 64);
     tma_store_commit(); tma_store_wait_read_n<1>(); tma_store_wait_read(); tma_store_wait_all();
   }

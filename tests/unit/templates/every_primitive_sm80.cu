@@ -23,6 +23,7 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   w += ld_shared_u32(shared) + ld_shared_u16(shared); x += ld_shared_f32(shared);
   ld_shared_v2(shared, r2); ld_shared_v4(shared, r4);
   st_shared_u32(shared, w); st_shared_f32(shared, x); st_shared_u16(shared, w); st_shared_u8(shared, w); st_shared_v2(shared, r2[0], r2[1]);
+  ld_global_v4(p.u, r4); x += tile_element<BF16, 64>(shared, lane, 1) + tile_element<F16, 128>(shared, lane, 2);
   st_shared_v4(shared, r4[0], r4[1], r4[2], r4[3]);
   fence_async_proxy();
 

@@ -76,7 +76,7 @@ struct BuildOptions {
   /// None: what the target has. More than that changes nothing.
   std::optional<std::int64_t> sharedLimit;
   /// Of gradients: sums are made in a fixed order, by a program of their own for each axis, so that every run has the same bits. Else, where a GPU can add to memory in the
-  /// background, one kernel makes all sums of tiles, and adds those that it does not own to its workspace as they come: faster.
+  /// background, one kernel makes all sums of tiles, and adds those that it does not own to its workspace as they come: faster where no mask skips tiles, and taken there.
   bool deterministic = false;
   bool useCache = true;                    // the file cache; kernels of this process are found in either case
   /// Of a GPU: for tensors of any strides and alignment, element by element. A launch whose tensors a kernel cannot copy in pieces of 16 bytes builds this one by
