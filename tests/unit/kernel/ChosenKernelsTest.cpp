@@ -139,7 +139,7 @@ TEST_CASE("a checked kernel for a GPU looks at the tables where they are, and la
   CHECK(launched() == 1);
   places[2 * 17] = -1;
   const std::string text = messageOf<ArgumentError>([&] { (void)launched(); });
-  CHECK(text.starts_with("tensor 'table' is 60 long along dimension 0 and is read there at -1 for q = 17 (DeviceTest.cpp:"));
+  CHECK(text.starts_with("tensor 'table' is 60 long along dimension 0 and is read there at -1 for q = 17 (ChosenKernelsTest.cpp:"));
   CHECK(text.ends_with("), and outside at 1 of 70 places; give a longer tensor, or guard the read: where((i >= 0) & (i < table.dimension(0)), …, 0)"));
   CHECK(launchesOf([&] { CHECK_THROWS_AS(kernel.launch(arguments), ArgumentError); }).empty());
 }
