@@ -3,11 +3,13 @@
 #include "Uniform.h"
 #include "Watch.h"
 #include "tilewright/cpu/ThreadPool.h"
+#include "tilewright/dsl/Roles.h"
 #include "tilewright/kernel/BetweenKernels.h"
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/GradientKernels.h"
 #include <algorithm>
 #include <new>
+#include <set>
 
 namespace tw::cli {
 namespace {
@@ -76,6 +78,21 @@ Arrays GradientMemory::gradients() const {
     all[input] = {view.shape, getElements(view.type, memory.at(name).data(), points(view.shape))};
   }
   return all;
+}
+
+Arrays inOrder(const Gradient &made, Arrays gradients) {
+  std::set<std::string> added;
+  for (const Program &program : made.backward) {
+    const auto tensors = tensorsOf(program);
+    const bool reads = std::any_of(tensors.begin(), tensors.end(), [&](const auto &tensor) { return added.contains(tensor->name); });
+    for (const Store &store : program.stores)
+      if (reads || (!foldsOf(program).empty() && addedBySteps(rolesOf(program), store)))
+        added.insert(store.tensor.name());
+  }
+  for (const auto &[input, name] : made.gradients)
+    if (added.contains(name))
+      gradients.erase(input);
+  return gradients;
 }
 
 BackwardReport backwardOnCpu(const BackwardProblem &problem, const RunOptions &options) {

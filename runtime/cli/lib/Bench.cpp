@@ -37,7 +37,7 @@ int benchVariant(const TuneCommand &command) {
   if (!place.whyNoGpu.empty())
     throw std::invalid_argument(fmt::format("nothing can be timed for {}: {}; `tilewright tune` asks the cost model", place.target, place.whyNoGpu));
   build.target = place.target;
-  TuneTask task = taskFor(command.variant, command.dtype, command.shapes.at(0), build);
+  TuneTask task = taskFor(command.variant, command.dtype, command.shapes.at(0), build, "--shape");
   const ScheduleChoice choice = chosenSchedule(task.program, task.build);
   task.how.candidates = 1;
   task.how.budgetSeconds = budget;
@@ -94,7 +94,7 @@ Command bench(CLI::App &program) {
   app->add_flag("--json", options->json, "report as JSON");
   refuseEmpty(*app);
   app->footer(
-      "Both are timed in turn, round by round, on a GPU with its level-2 cache emptied before each launch (docs/tuning.md). Times are medians.");
+      "Both are timed in turn, round by round, on a GPU with its level-2 cache emptied before each row of launches (docs/tuning.md). Times are medians.");
   return {app, [options] { return benchVariant(*options); }};
 }
 

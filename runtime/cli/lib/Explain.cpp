@@ -34,7 +34,8 @@ int explainVariant(const Options &options) {
   const std::string variant = trimmed(options.variant);
   const auto sharedLimit = parseSharedLimit(options.sharedLimit);
   const Target target = targetOf(options, sharedLimit);
-  const auto programs = variantPrograms(variant, type, shape, !options.noLse, backward);
+  const auto programs = backward ? backwardPrograms(variant, type, shape, !options.noLse, options.target, sharedLimit)
+                                 : std::vector{forwardProgram(variant, type, shape, !options.noLse)};
   std::optional<Schedule> given;
   if (!options.schedule.empty())
     given = parseSchedule(options.schedule);

@@ -35,14 +35,14 @@ HeadDims parseHeadDims(const std::string &text) {
   return {n[0], n.back()};
 }
 
-Shape parseShape(const std::string &text) {
+Shape parseShape(const std::string &text, std::string_view option) {
   constexpr std::string_view form = "B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv";
-  const auto n = parseNumbers("--shape", text, form);
+  const auto n = parseNumbers(option, text, form);
   if (n.size() != 6 && n.size() != 7)
-    throw std::invalid_argument(fmt::format("--shape {}: {} number{}; expected {}", text, n.size(), n.size() == 1 ? "" : "s", form));
+    throw std::invalid_argument(fmt::format("{} {}: {} number{}; expected {}", option, text, n.size(), n.size() == 1 ? "" : "s", form));
   for (std::int64_t length : n)
     if (length < 0)
-      throw std::invalid_argument(fmt::format("--shape {}: {} is no length; lengths count from 0", text, length));
+      throw std::invalid_argument(fmt::format("{} {}: {} is no length; lengths count from 0", option, text, length));
   return {n[0], n[1], n[2], n[3], n[4], n[5], n.back()};
 }
 

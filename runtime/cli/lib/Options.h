@@ -26,7 +26,7 @@ struct HeadDims {
 struct Shape {
   std::int64_t b = 0, h = 0, hkv = 0, sq = 0, skv = 0, d = 0, dv = 0;
 };
-[[nodiscard]] Shape parseShape(const std::string &text);
+[[nodiscard]] Shape parseShape(const std::string &text, std::string_view option = "--shape");
 
 /// `name=value`; throws std::invalid_argument where there is no name.
 [[nodiscard]] std::pair<std::string, std::string> parsePair(std::string_view option, const std::string &text, std::string_view form);

@@ -166,7 +166,7 @@ Command run(CLI::App &program) {
                   "simulator: the text of a GPU's kernel on the CPU, with races and broken protocols reported; no GPU is needed\n"
                   "evaluate: the interpreter in float64")
       ->type_name("WHERE");
-  app->add_flag("--deterministic", options->deterministic, "with --pass backward: sums in a fixed order, so that every run has the same bits; slower where a GPU can add to memory in the background");
+  app->add_flag("--deterministic", options->deterministic, "with --pass backward: sums in a fixed order, so that every run has the same bits; slower where a GPU can add to memory in the background and no mask skips tiles");
   app->add_option("--target", options->target, "with --on gpu or simulator: what to build for; h200 in the simulator, and on a GPU what it is, if left out")->type_name("NAME");
   app->add_flag("--check", options->check, "compare O and lse with float64 on the same inputs; exit status 1 if an element is further off than rounding explains; with --on gpu, of large shapes a sample of heads");
   app->add_option("--seed", options->seed, "of the random inputs, from 0, 1 if left out: normal numbers for Q, K and V; `tilewright list` says what a variant reads besides")->type_name("N");

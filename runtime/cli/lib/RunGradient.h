@@ -51,6 +51,9 @@ private:
   Arguments given;
 };
 
+/// Gradients, by input, that every run makes in the same order: without those that stand on what steps add to memory as they come.
+[[nodiscard]] Arrays inOrder(const Gradient &made, Arrays gradients);
+
 /// For the place where it runs.
 [[nodiscard]] BuildOptions backwardOptions(const Problem &problem, const RunOptions &options);
 [[nodiscard]] BackwardReport backwardOnCpu(const BackwardProblem &problem, const RunOptions &options);

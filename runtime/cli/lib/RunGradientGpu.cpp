@@ -57,7 +57,7 @@ BackwardReport backwardOnGpu(const BackwardProblem &problem, const RunOptions &o
   }
   report.forwardSeconds = median(forward);
   report.backwardSeconds = median(backward);
-  report.differing = countDiffering(report.gradients, gradients());
+  report.differing = countDiffering(inOrder(problem.made, report.gradients), gradients());
   return report;
 }
 

@@ -85,7 +85,7 @@ BackwardReport backwardInSimulator(const BackwardProblem &problem, const RunOpti
     if (i == 0)
       report.gradients = memory.gradients();
     else if (ran.result.clean() && report.settings.front().result.clean())
-      ran.differing = countDiffering(report.gradients, memory.gradients());
+      ran.differing = countDiffering(inOrder(problem.made, report.gradients), memory.gradients());
     report.settings.push_back(std::move(ran));
   }
   return report;

@@ -64,12 +64,12 @@ std::map<std::string, std::vector<std::int64_t>> shapesFor(const Program &progra
   return shapes;
 }
 
-TuneTask taskFor(const std::string &variant, const std::string &dtype, const std::string &shapeText, const BuildOptions &build) {
+TuneTask taskFor(const std::string &variant, const std::string &dtype, const std::string &shapeText, const BuildOptions &build, std::string_view option) {
   const Type type = parseFloatType(dtype);
-  const Shape shape = parseShape(shapeText);
+  const Shape shape = parseShape(shapeText, option);
   for (std::int64_t length : {shape.b, shape.h, shape.hkv, shape.sq, shape.skv})
     if (length < 1)
-      throw std::invalid_argument(fmt::format("--shapes {}: a launch without work takes no time; lengths are 1 or more here", shapeText));
+      throw std::invalid_argument(fmt::format("{} {}: a launch without work takes no time; lengths are 1 or more here", option, shapeText));
   TuneTask task{makeVariant(trimmed(variant), {.type = type, .lse = true}), trimmed(variant), dtype, shape, build, {}};
   const VariantFacts facts = factsOf(trimmed(variant), type);
   task.build.extents = {{"d", shape.d}, {"e", shape.dv}};

@@ -30,7 +30,7 @@ struct TuneTask {
 /// The shapes of the variant's tensors.
 [[nodiscard]] std::map<std::string, std::vector<std::int64_t>> shapesFor(const Program &program, const VariantFacts &facts, const Shape &shape);
 
-[[nodiscard]] TuneTask taskFor(const std::string &variant, const std::string &dtype, const std::string &shape, const BuildOptions &build);
+[[nodiscard]] TuneTask taskFor(const std::string &variant, const std::string &dtype, const std::string &shape, const BuildOptions &build, std::string_view option = "--shapes");
 
 /// The target to tune for, and the GPUs that are one: the one that was asked for, else what GPU 0 is, else the CPU. No GPU, for the CPU and where
 /// none is such a GPU, or none is to be used.

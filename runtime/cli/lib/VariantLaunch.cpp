@@ -1,5 +1,6 @@
 #include "VariantLaunch.h"
 #include "Problem.h"
+#include "tilewright/kernel/BetweenKernels.h"
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -43,13 +44,18 @@ LaunchShape launchShape(const std::string &variant, Type type, const Shape &shap
   return launch;
 }
 
-std::vector<VariantProgram> variantPrograms(const std::string &variant, Type type, const Shape &shape, bool lse, bool backward) {
-  Program program = makeVariant(variant, {.type = type, .lse = lse});
-  const LaunchShape launch = launchShape(variant, type, shape);
-  if (!backward)
-    return {{std::move(program), launch}};
-  const Gradient made = gradient(program);
-  const LaunchShape all = backwardShape(made, launch);
+VariantProgram forwardProgram(const std::string &variant, Type type, const Shape &shape, bool lse) {
+  return {makeVariant(variant, {.type = type, .lse = lse}), launchShape(variant, type, shape)};
+}
+
+std::vector<VariantProgram> backwardPrograms(const std::string &variant, Type type, const Shape &shape, bool lse, const std::string &target, std::optional<std::int64_t> sharedLimit) {
+  const VariantProgram whole = forwardProgram(variant, type, shape, lse);
+  BuildOptions build;
+  build.target = target;
+  build.extents = {{"d", shape.d}, {"e", shape.dv}};
+  build.sharedLimit = sharedLimit;
+  const Gradient made = gradientFor(whole.program, build, {});
+  const LaunchShape all = backwardShape(made, whole.shape);
   std::vector<VariantProgram> programs{{made.forward, all}};
   for (const Program &each : made.backward)
     programs.push_back({each, all});

@@ -3,6 +3,7 @@
 #include "Options.h"
 #include "tilewright/dsl/Gallery.h"
 #include "tilewright/schedule/LaunchShape.h"
+#include <optional>
 
 namespace tw::cli {
 
@@ -14,7 +15,8 @@ struct VariantProgram {
   Program program;
   LaunchShape shape;
 };
-/// One program, or those of `gradient()`, the forward one first, which stores what the others read.
-[[nodiscard]] std::vector<VariantProgram> variantPrograms(const std::string &variant, Type type, const Shape &shape, bool lse, bool backward);
+[[nodiscard]] VariantProgram forwardProgram(const std::string &variant, Type type, const Shape &shape, bool lse);
+/// The forward program, which stores what the others read, and those of its gradient that a build for `target` makes.
+[[nodiscard]] std::vector<VariantProgram> backwardPrograms(const std::string &variant, Type type, const Shape &shape, bool lse, const std::string &target, std::optional<std::int64_t> sharedLimit);
 
 } // namespace tw::cli
