@@ -38,6 +38,7 @@ TEST_CASE("values that are malformed") {
   for (const char *seed : {"-1", "18446744073709551616", "x"})
     CHECK(refusal("run causal" + shape + " --seed " + seed) == fmt::format("tilewright run: --seed {}: expected a whole number from 0 to 18446744073709551615\n", seed));
   CHECK(refusal("run causal" + shape + " --scalar x=1 --scalar x=2") == "tilewright run: --scalar x: 'x' is given twice\n");
+  CHECK(refusal("tune causal --target h200 --offline --shapes 1,2") == "tilewright tune: --shapes 1,2: 2 numbers; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
   CHECK(refusal("run causal --shape 1,2") == "tilewright run: --shape 1,2: 2 numbers; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
   CHECK(refusal("run causal --shape 1,2,x,4,4,8") == "tilewright run: --shape 1,2,x,4,4,8: 'x' is no whole number; expected B,H,Hkv,Sq,Skv,D or B,H,Hkv,Sq,Skv,D,Dv\n");
   CHECK(refusal("run causal --shape 1,2,1,-4,4,8") == "tilewright run: --shape 1,2,1,-4,4,8: -4 is no length; lengths count from 0\n");

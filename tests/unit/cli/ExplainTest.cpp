@@ -48,6 +48,11 @@ TEST_CASE("explain --pass backward speaks of each kernel of the gradients") {
   }
 }
 
+TEST_CASE("explain --pass backward speaks of the kernels that a build makes") {
+  CHECK_THAT(ran("explain plain --target h200 --shape 1,2,2,500,500,64 --pass backward").out, Catch::Contains("\nplain_dV_dK_dQ\n") && Catch::Contains("\nplain_dQ\n") && !Catch::Contains("\nplain_dV_dK\n"));
+  CHECK_THAT(ran("explain plain --target a100 --shape 1,2,2,500,500,64 --pass backward").out, Catch::Contains("\nplain_dV_dK\n") && Catch::Contains("\nplain_dQ\n") && !Catch::Contains("\nplain_dV_dK_dQ\n"));
+}
+
 TEST_CASE("explain --sram-sweep: twice the memory moves half as much beyond what is compulsory") {
   const json report = json::parse(ran("explain plain --shape 1,8,8,16384,16384,128 --sram-sweep --json").out);
   const json &points = report["programs"][0]["sram"];
