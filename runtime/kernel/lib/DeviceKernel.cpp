@@ -161,10 +161,15 @@ void DeviceKernel::queue(PreparedLaunch &prepared, const Artifact &artifact, voi
   }
 }
 
-void DeviceKernel::zeroSums(const Checked &checked, void *stream) const {
+std::optional<int> DeviceKernel::zeroSums(const Checked &checked, void *stream) const {
+  std::optional<int> ordinal;
   for (const CheckedTensor &tensor : checked.tensors)
-    if (tensor.parameter->summed && !tensor.isEmpty())
-      module.zero(ordinalOf(checked, false), stream, wordsOf(tensor));
+    if (tensor.parameter->summed && !tensor.isEmpty()) {
+      if (!ordinal)
+        ordinal = ordinalOf(checked, false);
+      module.zero(*ordinal, stream, wordsOf(tensor));
+    }
+  return ordinal;
 }
 
 void DeviceKernel::launch(const Artifact &artifact, void *stream, const Checked &checked, std::optional<PreparedLaunch> &prepared, Workspace workspace) const {

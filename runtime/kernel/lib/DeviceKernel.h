@@ -43,8 +43,8 @@ public:
   /// the tensors are looked up no more but for one, where a process sees several GPUs.
   void launch(const Artifact &artifact, void *stream, const Checked &checked, std::optional<PreparedLaunch> &prepared, Workspace workspace) const;
 
-  /// All that a launch without items does: sets what the kernel adds to to 0.
-  void zeroSums(const Checked &checked, void *stream) const;
+  /// All that a launch without items does: queues that what the kernel adds to becomes 0. The GPU where it did, or nothing.
+  std::optional<int> zeroSums(const Checked &checked, void *stream) const;
 
   /// A launch with a workspace of its own; waits until it is done.
   void launchAndWait(const Artifact &artifact, const Checked &checked) const;

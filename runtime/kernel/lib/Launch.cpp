@@ -4,6 +4,7 @@
 #include "Listed.h"
 #include "Second.h"
 #include "State.h"
+#include "tilewright/cuda/Buffer.h"
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -57,8 +58,13 @@ void launch(const Kernel::State &state, Stream stream, const Given &given, Works
   if (!checked.unfit.empty() && checked.hasItems)
     return launch(state.strided(checked.unfit), stream, given, workspace);
   checkWorkspace(kernel, checked, workspace);
-  if (!checked.hasItems)
-    return kernel.device ? kernel.device->zeroSums(checked, stream.handle) : zeroSumsOnHost(checked);
+  if (!checked.hasItems) {
+    if (kernel.device)
+      kernel.device->zeroSums(checked, stream.handle);
+    else
+      zeroSumsOnHost(checked);
+    return;
+  }
   if (kernel.device)
     kernel.device->launch(kernel.artifact, stream.handle, checked, prepared, workspace);
   else
@@ -70,8 +76,13 @@ void launchAndWait(const Kernel::State &state, const Given &given) {
   checkReads(state, checked, nullptr);
   if (!checked.unfit.empty() && checked.hasItems)
     return launchAndWait(state.strided(checked.unfit), given);
-  if (!checked.hasItems)
-    return kernel.device ? kernel.device->zeroSums(checked, nullptr) : zeroSumsOnHost(checked);
+  if (!checked.hasItems) {
+    if (!kernel.device)
+      zeroSumsOnHost(checked);
+    else if (const std::optional<int> ordinal = kernel.device->zeroSums(checked, nullptr))
+      cuda::synchronise(*ordinal, nullptr);
+    return;
+  }
   if (kernel.device)
     return kernel.device->launchAndWait(kernel.artifact, checked);
   const std::size_t needed = (bytesNeeded(state, checked) + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
