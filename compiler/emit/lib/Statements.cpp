@@ -85,9 +85,8 @@ LogicalResult Statements::statement(Operation *op) {
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp,
             device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp, device::LoadTileOp, device::ReleaseOp, device::DrawOp,
-            device::RetireOp,
-            device::PostOp, device::ListTilesOp, device::KeptAtOp, device::RowExtremesOp, device::ReadPostOp, device::SendBackOp,
-            device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp, device::FillOp, device::EachRowOp,
+            device::RetireOp, device::PostOp, device::ListTilesOp, device::KeptAtOp, device::RowExtremesOp, device::ReadPostOp,
+            device::SendBackOp, device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp, device::FillOp, device::EachRowOp,
             device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp, device::CombineOp, device::JoinOp,
             device::LoadColumnOp, device::ReduceTileOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp, device::CommitOp,
             device::WaitOp, device::PackOp, device::RepeatOp, device::ScanOp, device::IsolateOp, device::StoreTileOp, device::StoreRowsOp>(

@@ -5,6 +5,7 @@
 // Masks and maxima are those of u, which rises as tanh does, and exponents take in what is around it. Runs behind the proofs of what masks skip.
 // Near 0 the difference cancels, so that small results have few right digits; none is off by more than 2^-21. An exponential turns what is
 // added to its operand into a factor, whatever the operand's size, and so does the exponential that a logarithm stands for.
+#include "AffineForms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,12 +21,7 @@ namespace tw {
 using namespace mlir;
 namespace {
 
-Value withoutBroadcast(Value value) {
-  auto op = value.getDefiningOp<tile::BroadcastOp>();
-  return op ? op.getSource() : value;
-}
-
-bool isConstant(Value value) { return matchPattern(withoutBroadcast(value), m_Constant()); }
+bool isConstant(Value value) { return matchPattern(withoutBroadcasts(value), m_Constant()); }
 bool isInfinite(TypedAttr constant) {
   auto number = dyn_cast<FloatAttr>(constant);
   return number && number.getValue().isInfinity();
@@ -36,7 +32,7 @@ bool isLogarithm(Value value);
 bool isLogarithm(Value a, Value b) { return (isConstant(b) && isLogarithm(a)) || (isConstant(a) && isLogarithm(b)); }
 /// A logarithm, but for factors that are constant.
 bool isLogarithm(Value value) {
-  value = withoutBroadcast(value);
+  value = withoutBroadcasts(value);
   if (auto product = value.getDefiningOp<arith::MulFOp>())
     return isLogarithm(product.getLhs(), product.getRhs());
   Operation *op = value.getDefiningOp();
@@ -57,7 +53,7 @@ private:
   llvm::DenseSet<Value> seen;
 
   /// One number, or one for each row or column, that does not come of elements such as the value's.
-  static bool isFactor(Value value) { return isConstant(value) || tile::axesOf(withoutBroadcast(value)).empty(); }
+  static bool isFactor(Value value) { return isConstant(value) || tile::axesOf(withoutBroadcasts(value)).empty(); }
 
   bool isAbsolute(OpOperand &use) {
     Operation *op = use.getOwner();

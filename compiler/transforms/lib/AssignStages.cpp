@@ -1,4 +1,5 @@
 // tile-assign-stages: which dots feed a carried value, and of which kind the carried values are.
+#include "AffineForms.h"
 #include "FoldAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,15 +14,10 @@ namespace tw {
 using namespace mlir;
 namespace {
 
-Value withoutBroadcast(Value value) {
-  auto op = value.getDefiningOp<tile::BroadcastOp>();
-  return op ? op.getSource() : value;
-}
-
 /// `value` = argument, or argument · row with a row that runs along the block axis at most.
 bool isScaledArgument(Value value, Value argument, StringAttr block) {
   auto isRow = [&](Value factor) {
-    auto axes = tile::axesOf(withoutBroadcast(factor));
+    auto axes = tile::axesOf(withoutBroadcasts(factor));
     return axes.empty() || (axes.size() == 1 && axes[0] == block);
   };
   if (value == argument)
@@ -33,7 +29,7 @@ bool isScaledArgument(Value value, Value argument, StringAttr block) {
 /// x where `yielded` = argument · row + x; null if it is nothing of the kind.
 Value addend(Value yielded, Value argument, StringAttr block) {
   if (auto fma = yielded.getDefiningOp<math::FmaOp>()) {
-    auto axes = tile::axesOf(withoutBroadcast(fma.getB()));
+    auto axes = tile::axesOf(withoutBroadcasts(fma.getB()));
     bool row = axes.empty() || (axes.size() == 1 && axes[0] == block);
     return fma.getA() == argument && row ? fma.getC() : Value();
   }

@@ -1,16 +1,12 @@
 // Narrow operations: placed once, as far out as their operands allow.
 #include "Expressions.h"
+#include "AffineForms.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 using namespace mlir;
 
 namespace tw {
 namespace {
-Value withoutBroadcast(Value value) {
-  auto op = value.getDefiningOp<tile::BroadcastOp>();
-  return op ? op.getSource() : value;
-}
-
 /// Block axis, fold axis, inner axes; among those of one role as the kernel lists them.
 unsigned orderOf(tile::KernelAttr kernel, StringAttr name) {
   static constexpr unsigned byRole[] = {3, 0, 1, 2};   // free, block, fold, inner
@@ -171,7 +167,7 @@ std::optional<std::pair<Value, Value>> Expressions::scaled(Value a) {
   auto product = a.getDefiningOp<arith::MulFOp>();
   if (!product)
     return {};
-  Value factor = withoutBroadcast(product.getRhs());
+  Value factor = withoutBroadcasts(product.getRhs());
   SplatElementsAttr splat;
   if (matchPattern(factor, m_Constant(&splat)))
     factor = constant(splat.getSplatValue<APFloat>().convertToDouble(), a.getType());

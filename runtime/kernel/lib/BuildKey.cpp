@@ -83,11 +83,11 @@ std::string deviceAssembler(const Program &program, const Schedule &schedule, co
   }
 }
 
-void setKey(Request &request, const Program &program, const std::string &assembler) {
+void setKey(Request &request, const std::string &programText) {
   std::string schedules = request.scheduleText + (request.others.empty() ? "" : " or another");
   if (request.second)
     schedules += " and " + print(*request.second);
-  request.key = keyOf({print(program), schedules, request.target + (request.strided ? " strided" : ""), assembler, compilerDigest(), request.inner, request.sharedLimit});
+  request.key = keyOf({programText, schedules, request.target + (request.strided ? " strided" : ""), request.assembler, compilerDigest(), request.inner, request.sharedLimit});
 }
 
 } // namespace
@@ -157,7 +157,7 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   request.scheduleText = print(request.schedule);
   request.target = target.name;
   request.assembler = assembler;
-  setKey(request, program, assembler);
+  setKey(request, programText);
   return request;
 }
 
@@ -168,7 +168,7 @@ Request secondOf(const Program &program, const BuildOptions &options, const Requ
   request.others = first.others;   // those that the first one falls back to: then there is no second
   request.others.insert(request.others.begin(), first.schedule);
   request.isSecond = true;
-  setKey(request, program, request.assembler);
+  setKey(request, print(program));
   return request;
 }
 

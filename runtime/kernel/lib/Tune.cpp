@@ -91,14 +91,32 @@ std::vector<tuning::Candidate> candidatesFor(const ScheduleWanted &wanted, const
 /// The processor that it runs on: a GPU's name, or that of the CPU's target.
 std::string processorName(const Target &target, int ordinal) { return target.isHost() ? target.title : cuda::gpus().at(std::size_t(ordinal)).name; }
 
-Tuned measure(const Program &program, const BuildOptions &given, const TuneOptions &how) {
-  BuildOptions options = given;
+BuildOptions untuned(BuildOptions options) {
   options.schedule.reset();
   options.tune = Tune::never;
-  const Request request = complete(program, options);
-  const Target target = targetOf(request);
-  const std::string programText = print(program);
-  const ScheduleWanted wanted{program, programText, target, request.sharedLimit, request.inner, request.assembler, options};
+  return options;
+}
+
+/// What a tuning is for: the build that looks nothing up.
+struct Subject {
+  Subject(const Program &program, const BuildOptions &given)
+      : program(program), options(untuned(given)), request(complete(program, options)), target(targetOf(request)), programText(print(program)) {}
+
+  const Program &program;
+  const BuildOptions options;
+  const Request request;
+  const Target target;
+  const std::string programText;
+
+  [[nodiscard]] ScheduleWanted wanted() const { return {program, programText, target, request.sharedLimit, request.inner, request.assembler, options}; }
+};
+
+Tuned measure(const Program &program, const BuildOptions &given, const TuneOptions &how) {
+  const Subject subject(program, given);
+  const BuildOptions &options = subject.options;
+  const Request &request = subject.request;
+  const Target &target = subject.target;
+  const ScheduleWanted wanted = subject.wanted();
   const tuning::RecordKey recordKey = recordKeyOf(wanted);
   const std::optional<int> ordinal = target.isHost() ? std::nullopt : std::optional(how.gpu);
   if (ordinal)
@@ -159,14 +177,7 @@ TuningRecord tune(const Program &program, const BuildOptions &options, const Tun
 std::optional<TuningRecord> findRecord(const Program &program, const BuildOptions &given) {
   if (given.shapes.empty() || !given.useCache)
     return std::nullopt;
-  BuildOptions options = given;
-  options.schedule.reset();
-  options.tune = Tune::never;
-  const Request request = complete(program, options);
-  const Target target = targetOf(request);
-  const std::string programText = print(program);
-  return tuning::sharedRecords()->find(
-      tuning::digestOf(recordKeyOf({program, programText, target, request.sharedLimit, request.inner, request.assembler, options})));
+  return tuning::sharedRecords()->find(tuning::digestOf(recordKeyOf(Subject(program, given).wanted())));
 }
 
 ScheduleChoice chosenSchedule(const Program &program, const BuildOptions &options) {
