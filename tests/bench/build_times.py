@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -49,19 +50,20 @@ def measure(args, variant, d):
         resources = re.search(r"(\d+) registers a thread, (\d+) bytes spilled", made["describe"])
         rows.append({"variant": variant, "head_dim": d, "seconds": made["seconds"], "text_seconds": seconds_of(parts[1]) if parts else None,
                      "assembly_seconds": seconds_of(parts[2]) if parts else None, "registers": int(resources[1]) if resources else None,
-                     "spilled_bytes": int(resources[2]) if resources else None})
+                     "spilled_bytes": int(resources[2]) if resources else None,
+                     "schedules_given_up": done.stderr.count("the next one is tried")})
     return min(rows, key=lambda row: row["seconds"])
 
 
 def table(rows):
-    print("| variant | D | build, s | to CUDA text, ms | NVRTC, s | registers | spilled, bytes |\n| --- | --- | --- | --- | --- | --- | --- |")
+    print("| variant | D | build, s | to CUDA text, ms | NVRTC, s | registers | spilled, bytes | schedules given up |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         if "error" in row:
-            print(f"| {row['variant']} | {row['head_dim']} | {row['error'][:200]} | | | | |")
+            print(f"| {row['variant']} | {row['head_dim']} | {row['error'][:200]} | | | | | |")
             continue
         text, assembly = row["text_seconds"], row["assembly_seconds"]
         print(f"| {row['variant']} | {row['head_dim']} | {row['seconds']:.2f} | {'' if text is None else f'{text * 1e3:.0f}'} | {'' if assembly is None else f'{assembly:.2f}'} | "
-              f"{row['registers']} | {row['spilled_bytes']} |")
+              f"{row['registers']} | {row['spilled_bytes']} | {row['schedules_given_up']} |")
 
 
 def main():
@@ -71,6 +73,7 @@ def main():
     parser.add_argument("--dtype", default="bf16")
     parser.add_argument("--head-dims", type=int, nargs="+", default=[64, 128, 256])
     parser.add_argument("--variants", nargs="+", default=list(GALLERY))
+    parser.add_argument("--jobs", type=int, default=1, help="so many builds at once, each on about two processors")
     parser.add_argument("--repeat", type=int, default=1, help="the fastest of so many builds counts")
     parser.add_argument("--json", help="write the rows to this file")
     parser.add_argument("--one", nargs=3, metavar=("VARIANT", "TYPE", "D"), help=argparse.SUPPRESS)
@@ -78,7 +81,8 @@ def main():
     if args.one:
         build_once(args.library, args.one[0], args.one[1], int(args.one[2]), args.target)
         return 0
-    rows = [measure(args, variant, d) for d in args.head_dims for variant in args.variants]
+    with ThreadPoolExecutor(args.jobs) as pool:
+        rows = list(pool.map(lambda pair: measure(args, *pair), [(variant, d) for d in args.head_dims for variant in args.variants]))
     table(rows)
     built = [row for row in rows if "error" not in row]
     summary = {}

@@ -140,17 +140,26 @@ std::shared_ptr<Kernel::State> makeAlone(const Program &program, const BuildOpti
   return built;
 }
 
+/// Says in the cache that there is no second kernel, so that the next process need not find out: the first one stands in its place.
+void keepAlone(const BuildOptions &options, const Request &second, const Artifact &first) {
+  if (auto store = options.useCache ? sharedStore() : nullptr)
+    store->put(second.key, serialise(first), {{"program", first.program}, {"target", first.target}, {"schedule", first.schedule}});
+}
+
 /// The kernel and its second one, at the same time.
 Built make(const Program &program, const BuildOptions &options, const Request &request) {
   if (!request.second)
     return makeAlone(program, options, request);
-  auto second = std::async(std::launch::async, [&] {
-    const Request own = secondOf(program, options, request);
-    return kernels().get(own.key, [&] { return makeAlone(program, options, own); });
-  });
+  const Request own = secondOf(program, options, request);
+  auto second = std::async(std::launch::async, [&] { return kernels().get(own.key, [&] { return makeAlone(program, options, own); }); });
   const std::shared_ptr<Kernel::State> built = makeAlone(program, options, request);
-  if (Built other = second.get(); other->artifact.schedule != built->artifact.schedule)
-    built->second = std::make_shared<const Kernel::State::Second>(program, targetOf(request), built->artifact, std::move(other));
+  try {
+    if (Built other = second.get(); other->artifact.schedule != built->artifact.schedule)
+      built->second = std::make_shared<const Kernel::State::Second>(program, targetOf(request), built->artifact, std::move(other));
+  } catch (const SlowCodeError &error) {
+    logAlone(error.what());
+    keepAlone(options, own, built->artifact);
+  }
   return built;
 }
 

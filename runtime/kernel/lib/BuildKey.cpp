@@ -84,7 +84,7 @@ std::string deviceAssembler(const Program &program, const Schedule &schedule, co
 }
 
 void setKey(Request &request, const std::string &programText) {
-  std::string schedules = request.scheduleText + (request.others.empty() ? "" : " or another");
+  std::string schedules = request.scheduleText + (request.isSecond ? " or none" : request.others.empty() ? "" : " or another");
   if (request.second)
     schedules += " and " + print(*request.second);
   request.key = keyOf({programText, schedules, request.target + (request.strided ? " strided" : ""), request.assembler, compilerDigest(), request.inner, request.sharedLimit});
@@ -165,8 +165,6 @@ Request secondOf(const Program &program, const BuildOptions &options, const Requ
   BuildOptions own = options;
   own.schedule = first.second;
   Request request = complete(program, own);
-  request.others = first.others;   // those that the first one falls back to: then there is no second
-  request.others.insert(request.others.begin(), first.schedule);
   request.isSecond = true;
   setKey(request, print(program));
   return request;

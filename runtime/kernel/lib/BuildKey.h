@@ -48,7 +48,7 @@ enum class Assembly { ofTarget, none };
 /// Checks the program and the options, chooses the schedule where none is given, and makes the key. Throws as build() does.
 [[nodiscard]] Request complete(const Program &program, const BuildOptions &options, Assembly assembly = Assembly::ofTarget);
 
-/// The request for its second kernel: a request like any other, which may come out as the first one's schedule.
+/// The request for its second kernel. Where the assembler's code would be slow there is none.
 [[nodiscard]] Request secondOf(const Program &program, const BuildOptions &options, const Request &first);
 
 /// Bytes that differ wherever the results of `complete` may differ in this process, made much more quickly.

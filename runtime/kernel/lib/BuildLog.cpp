@@ -59,6 +59,11 @@ void logRefused(const std::string &why, const Schedule &next) {
     say(fmt::format("{}; the next one is tried: {}", why, print(next)));
 }
 
+void logAlone(const std::string &why) {
+  if (logs())
+    say(fmt::format("{}; there is no second kernel", why));
+}
+
 void logLoaded(const Artifact &artifact, double seconds) {
   if (logs())
     sayBuilt(artifact, fmt::format("found in the cache in {}", duration(seconds)));

@@ -14,6 +14,8 @@ struct CompileTimes {
 void logCompiled(const Artifact &artifact, const CompileTimes &times);
 /// The assembler's code was refused, and `next` is tried.
 void logRefused(const std::string &why, const Schedule &next);
+/// That of a second kernel was refused, and the first one goes alone.
+void logAlone(const std::string &why);
 void logLoaded(const Artifact &artifact, double seconds);
 
 } // namespace tw
