@@ -27,7 +27,7 @@ template <typename Op> bool holds(Operation *loop, llvm::function_ref<bool(Op)> 
 
 bool usesRow(device::EachElementOp op) {
   auto ofRows = [](Value value) { return isa<device::RowsType>(value.getType()); };
-  return holds<device::RowOp>(op) || holds<device::GetOp>(op, [&](device::GetOp get) { return ofRows(get.getRegisters()); }) ||
+  return holds<device::RowOp>(op) || holds<device::LookUpOp>(op) || holds<device::GetOp>(op, [&](device::GetOp get) { return ofRows(get.getRegisters()); }) ||
          holds<device::SetOp>(op, [&](device::SetOp set) { return ofRows(set.getRegisters()); });
 }
 
@@ -104,6 +104,7 @@ LogicalResult Statements::print(device::EachElementOp op) {
     std::string &pair = registers[load.getResult()] = names.unique(declared.stem(load.getRing()) + "_pair");
     text.line(fmt::format("u32 {}{};   // of two columns side by side", pair, bits == 64 ? "[4]" : bits == 32 ? "[2]" : ""));
   }
+  declareDistances(op);
   Scope scope(names);
   text.line("#pragma unroll");
   text.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", ofOneRow ? "e" : "i", count));
@@ -117,7 +118,7 @@ LogicalResult Statements::print(device::EachElementOp op) {
     add(holds<device::ColumnOp>(op) || holds<device::LoadColumnOp>(op), "c = 8 * (e >> 1) + (e & 1)");
   } else {
     add(usesRow(op), fmt::format("r = (i >> 1) & {}", rowsOfThread - 1));
-    add(holds<device::ColumnOp>(op) || holds<device::LoadColumnOp>(op), fmt::format("c = 8 * (i >> {}) + (i & 1)", llvm::Log2_64(std::uint64_t(besides))));
+    add(holds<device::ColumnOp>(op) || holds<device::LoadColumnOp>(op) || holds<device::LookUpOp>(op), fmt::format("c = 8 * (i >> {}) + (i & 1)", llvm::Log2_64(std::uint64_t(besides))));
   }
   if (!present.empty())
     text.line(present + ";");

@@ -75,6 +75,14 @@ private:
   llvm::LogicalResult print(device::ReduceTileOp op);
   llvm::LogicalResult print(device::LoadOp op);
   llvm::LogicalResult print(device::AnyOp op);
+
+  // ---- Tables.cpp
+  llvm::LogicalResult print(device::TabulateOp op);
+  llvm::LogicalResult print(device::LookUpOp op);
+  /// What the loop's elements read of tables is held in registers of its own.
+  void declareDistances(device::EachElementOp loop);
+  /// The address of the warp's slot.
+  std::string tableOfWarp(mlir::Value table) const;
   /// A thread's elements of a fragment so many columns wide; of an operand, two of them are a register.
   int64_t elementsOf(int64_t width) const { return width * rowsOfThread / 4; }
   /// `s[i]` or `top[r]`: the present element.

@@ -139,8 +139,36 @@ LogicalResult ReduceTileOp::verify() {
     return emitOpError() << "makes " << vector << " of a tile of " << tile.rows() << " rows for " << warpgroups
                          << " warpgroups; expected f32, an element for each row, and a slot for each warpgroup";
   Block &made = getBody().front();
-  if (made.getNumArguments() != 1 || !made.getArgument(0).getType().isF32())
-    return emitOpError() << "needs a body that takes one element, f32";
+  if (made.getNumArguments() != 1 || !made.getArgument(0).getType().isF32() || !made.back().getOperand(0).getType().isF32())
+    return emitOpError() << "needs a body that takes one element, f32, and yields one";
+  return success();
+}
+
+/// Warps of the consumers, and the distances between their rows and so many columns.
+static std::pair<int64_t, int64_t> tableOf(Operation *op, int64_t width) {
+  constexpr int64_t warpsOfWarpgroup = 4;
+  auto consumers = op->getParentOfType<ConsumersOp>();
+  return {warpsOfWarpgroup * int64_t(consumers.getWarpgroups()), int64_t(consumers.getRows()) + width - 1};
+}
+
+LogicalResult TabulateOp::verify() {
+  const auto [warps, distances] = tableOf(*this, int64_t(getWidth()));
+  RingType table = getTable().getType();
+  if (!table.isVector() || !table.getElement().isInteger(32) || table.columns() < distances || table.getSlots() != warps)
+    return emitOpError() << "fills " << table << " with " << distances << " distances for each of " << warps << " warps; expected i32, an element for each distance, and a slot for each warp";
+  Block &made = getBody().front();
+  if (made.getNumArguments() != 1 || !made.getArgument(0).getType().isInteger(32) || !isa<YieldOp>(made.back()))
+    return emitOpError() << "needs a body that takes one distance, i32, and yields";
+  return success();
+}
+
+LogicalResult LookUpOp::verify() {
+  auto loop = (*this)->getParentOfType<EachElementOp>();
+  if (!loop || loop->getParentOfType<EachRowOp>())
+    return emitOpError() << "stands outside of a device.each_element over all rows";
+  RingType table = getTable().getType();
+  if (const auto [warps, distances] = tableOf(*this, int64_t(loop.getWidth())); !table.isVector() || !table.getElement().isInteger(32) || table.columns() < distances || table.getSlots() != warps)
+    return emitOpError() << "reads " << table << " in a loop whose elements have " << distances << " distances, in each of " << warps << " warps";
   return success();
 }
 

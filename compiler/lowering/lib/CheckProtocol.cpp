@@ -88,6 +88,7 @@ private:
           state = end;
           return result;
         })
+        .Case([&](device::TabulateOp table) { return block(table.getBody().front(), state); })
         .Case<device::EachRowOp, device::EachElementOp>([&](auto loop) { return block(loop.getBody().front(), state); })
         .Case([&](device::AcquireOp acquire) { return state.slots.acquire(acquire); })
         .Case([&](device::CopyOp copy) { return state.slots.copy(copy); })
@@ -144,7 +145,7 @@ private:
     bool produces = bool(op.getParentOfType<device::ProducerOp>()), alone = !device::producerOf(kernel) && !device::isHopper(kernel);
     bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::ListTilesOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op);
     bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp,
-                           device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::ReduceTileOp, device::MultiplyOp,
+                           device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::TabulateOp, device::ReduceTileOp, device::MultiplyOp,
                            device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
     if (produces ? ofConsumers : ofProducer && !alone)
       return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";

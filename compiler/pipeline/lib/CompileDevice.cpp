@@ -57,7 +57,10 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
            },
            true},
           {"device",
-           [&](OpPassManager &pm) {
+           [&, tidy](OpPassManager &pm) {
+             TabulateDistancesOptions tables;
+             tables.limit = target.sharedBytesOfBlock(schedule.blocksPerSM);
+             pm.addPass(createTabulateDistances(tables));
              pm.addPass(createLoopInvariantCodeMotionPass());     // what is the same for all items, before an item stands under conditions
              DrawItemsOptions draw;
              draw.onlyLists = !schedule.drawn;

@@ -10,7 +10,7 @@ device.kernel @columns "sm90a" items "q" 64 of [] {
     // expected-error @below {{reduces 65 columns of '!device.ring<2 x[32, 64] bf16>'; expected a tile of two dimensions, and as many columns as it has at most}}
     device.reduce_tile sum %Ks at %kc columns 65 into %Ns : !device.ring<2 x [32, 64] bf16> into !device.ring<1 x [32] f32> {
     ^bb0(%x: f32):
-      device.yield %x
+      device.yield %x : f32
     }
   }
 }
@@ -26,7 +26,7 @@ device.kernel @slots "sm90a" items "q" 128 of [] {
     // expected-error @below {{makes '!device.ring<1 x[32] f32>' of a tile of 32 rows for 2 warpgroups; expected f32, an element for each row, and a slot for each warpgroup}}
     device.reduce_tile sum %Ks at %kc columns 64 into %Ns : !device.ring<2 x [32, 64] bf16> into !device.ring<1 x [32] f32> {
     ^bb0(%x: f32):
-      device.yield %x
+      device.yield %x : f32
     }
   }
 }

@@ -29,13 +29,13 @@ device.kernel @reductions "sm90a" items "q" 128 of [] {
     device.reduce_tile sum %Ks at %kc columns 72 into %Ns : !device.ring<2 x [128, 72] bf16> into !device.ring<2 x [128] f32> {
     ^bb0(%x: f32):
       %y = arith.mulf %x, %x : f32
-      device.yield %y
+      device.yield %y : f32
     }
     device.reduce_tile max %Ks at %kc columns 72 into %Ns : !device.ring<2 x [128, 72] bf16> into !device.ring<2 x [128] f32> {
     ^bb0(%x: f32):
       %y = math.absf %x : f32
       %z = arith.addf %y, %eps : f32
-      device.yield %z
+      device.yield %z : f32
     }
     device.each_element 128 {
       %v = device.load_column %Ns : !device.ring<2 x [128] f32> -> f32

@@ -17,7 +17,7 @@
 // CHECK: device.reduce_tile sum %[[K]] at %[[KC]] columns 64 into %[[VECTOR]] : <2 x[32, 64] bf16> into <1 x[32] f32> {
 // CHECK-NEXT: ^bb0(%[[X:[a-z0-9]+]]: f32):
 // CHECK-NEXT: %[[Y:[a-z0-9]+]] = arith.mulf %[[X]], %[[X]] : f32
-// CHECK-NEXT: device.yield %[[Y]]
+// CHECK-NEXT: device.yield %[[Y]] : f32
 // CHECK: device.each_element 32
 // CHECK: %[[SUM:[a-z0-9]+]] = device.load_column %[[VECTOR]] : <1 x[32] f32> -> f32
 // CHECK: math.rsqrt %[[SUM]] : f32

@@ -430,7 +430,7 @@ def Device_ReduceTileOp : Device_Op<"reduce_tile", [SingleBlock]> {
     device.reduce_tile sum %K at %cursor columns 64 into %norms : !device.ring<2 x [128, 64] bf16> into !device.ring<2 x [128] f32> {
     ^bb0(%x: f32):
       %y = arith.mulf %x, %x : f32
-      device.yield %y
+      device.yield %y : f32
     }
     ```
   }];
@@ -439,10 +439,10 @@ def Device_ReduceTileOp : Device_Op<"reduce_tile", [SingleBlock]> {
   let assemblyFormat = "$kind $tile `at` $cursor `columns` $columns `into` $vector attr-dict-with-keyword `:` type($tile) `into` type($vector) $body";
   let hasVerifier = 1;
 }
-def Device_YieldOp : Device_Op<"yield", [Terminator, HasParent<"ReduceTileOp">]> {
-  let summary = "what is made of an element";
-  let arguments = (ins F32:$value);
-  let assemblyFormat = "$value attr-dict";
+def Device_YieldOp : Device_Op<"yield", [Terminator, ParentOneOf<["ReduceTileOp", "TabulateOp"]>]> {
+  let summary = "what is made of an element, or of a distance";
+  let arguments = (ins AnyTypeOf<[F32, I1, I32]>:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 def Device_LoadOp : Device_Op<"load"> {
   let summary = "an element of a tensor in global memory, a float as f32, an integer as it is, where `inside` holds; else 0";
@@ -586,4 +586,5 @@ def Device_StoreRowsOp : Device_Op<"store_rows"> {
   let arguments = (ins Device_RowsType:$rows, Device_PointerType:$pointer, Device_OffsetRows:$offsets, Device_InsideRows:$inside);
   let assemblyFormat = "$rows `,` $pointer `[` $offsets `]` `if` $inside attr-dict `:` type($rows) `,` type($pointer)";
 }
+include "tilewright/ir/DeviceTables.td"
 #endif

@@ -85,6 +85,17 @@ def TakeTurns : Pass<"device-take-turns", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tw::device::DeviceDialect"];
 }
 
+def TabulateDistances : Pass<"device-tabulate-distances", "::mlir::ModuleOp"> {
+  let summary = "compute what elements make of the distance between their row and their column once for each distance, not once for each element";
+  let description = [{
+    Of the 16 x 128 elements of a warp's rows, 143 distances differ. Where a loop over elements computes something costly of the distance alone, such as a
+    bias by buckets, a table of it, by warp, is made in shared memory before the loop (`device.tabulate`), and elements read it (`device.look_up`).
+    What depends on more than the distance, or costs no more than a read, stays. Where a table has no room within `limit`, a remark says so.
+  }];
+  let options = [Option<"limit", "limit", "int", "0", "the most shared memory that a block may take; 0: any">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tw::device::DeviceDialect"];
+}
+
 def DrawItems : Pass<"device-draw-items", "::mlir::ModuleOp"> {
   let summary = "let blocks draw their items from a counter instead of taking every grid-size-th one";
   let description = [{
