@@ -118,7 +118,7 @@ TEST_CASE("tiles that start anywhere in the simulator") {
     auto [acc] = fold(v, std::tuple{full(0, {t, e})}, [&](Tile a) { return std::tuple{a + dot(X(t, v), V(v, e + 3), over(v))}; });
     Held held{{"columns", {store(Y, {t, e}, acc)}}, {{"e", width}}, {}, {{"Y", {70, width}}}, {{"Y", roundingOf(Type::f32, 90 * 8, 90)}}};
     held.inputs.tensors = {{"X", randomArray({70, 96}, 1, Type::bf16)}, {"V", randomArray({96, width + 8}, 2, Type::bf16)}};
-    for (const char *target : {"h200", "a100"})
+    for (const char *target : {"h200-sm80", "a100"})     // a copy engine starts at multiples of 16 bytes only
       right(held, target, "v=32");
   }
 }

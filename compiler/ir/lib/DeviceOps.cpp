@@ -89,6 +89,8 @@ LogicalResult CopyOp::verify() {
     return emitOpError() << "starts at column " << getColumn() << " of a tile " << ring.columns() << " columns wide; expected a multiple of 64 inside it";
   if (int64_t divisor = int64_t(getDivisor()); divisor < 1 || divisor > 16 || !llvm::isPowerOf2_64(std::uint64_t(divisor)))
     return emitOpError() << "starts at multiples of " << divisor << " bytes; expected 1, 2, 4, 8 or 16";
+  else if (KernelOp kernel = (*this)->getParentOfType<KernelOp>(); divisor < 16 && kernel && isHopper(kernel))
+    return emitOpError() << "starts at multiples of " << divisor << " bytes; the copy engine of " << kernel.getArch() << " starts at multiples of 16";
   return success();
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 class Finder {
 public:
-  explicit Finder(func::FuncOp function) : function(function), kernel(tile::kernelOf(function)) {}
+  Finder(func::FuncOp function, bool byEngine) : function(function), kernel(tile::kernelOf(function)), byEngine(byEngine) {}
 
   FailureOr<SmallVector<SharedTile>> run() {
     WalkResult walked = function.walk([&](Block *block) {
@@ -33,6 +33,7 @@ public:
 private:
   func::FuncOp function;
   tile::KernelAttr kernel;
+  bool byEngine;                    // that copies from multiples of 16 bytes on
   SmallVector<SharedTile> tiles;
 
   StringRef nameOf(tile::LoadOp load) {
@@ -42,6 +43,14 @@ private:
   bool hasRole(Value value, tile::Role role) {
     auto axis = kernel.withRole(role);
     return axis && tile::runsAlong(value, axis.getName().getValue());
+  }
+
+  static constexpr int64_t engineBytes = 16;
+  /// Bytes, a power of two up to 16, that divide where the tile's rows start in those of the tensor.
+  static int64_t divisorOfStart(tile::LoadOp load) {
+    if (load.getOffsets().empty())
+      return engineBytes;
+    return std::gcd(engineBytes, divisorOf(load.getOffsets().back()) * int64_t(tile::elementOf(load.getType()).getIntOrFloatBitWidth()) / 8);
   }
 
   /// Is nothing made of the value but reductions along `columns`, of it or of what is made of it element by element?
@@ -63,6 +72,7 @@ private:
     auto axes = tile::axesOf(load.getResult());
     bool vector = axes.size() == 1 && hasRole(load.getResult(), tile::Role::Fold);
     const int64_t last = load.getDims().empty() ? -1 : load.getDims().back();   // of the tensor, among the tile's
+    const int64_t divisor = divisorOfStart(load);
     const bool reduced = axes.size() == 2 && last >= 0 && !hasRole(load.getResult(), tile::Role::Block) &&
                          isReducedByRow(load.getResult(), axes[unsigned(last)].getValue());
     if (!multiplied && !vector && !reduced) {
@@ -75,6 +85,12 @@ private:
       return load.emitError() << "reads tensor \"" << nameOf(load)
                               << "\" both for a dot and for elementwise work; on a GPU nothing is made of the elements of such a tile but reductions "
                                  "along its last dimension: reduce them, or run on the CPU (target host)";
+    const bool startsAnywhere = byEngine && last >= 0 && divisor < engineBytes;
+    if (startsAnywhere && vector && !multiplied)
+      return success();                 // each thread reads the elements that it works on
+    if (startsAnywhere)
+      return load.emitError() << "reads rows of tensor \"" << nameOf(load) << "\" from an element on of which only multiples of " << divisor
+                              << " bytes are known, and the copy engine starts at multiples of 16; take a target that copies without it (h200-sm80), or shift the tensor itself";
     StringRef tensor = nameOf(load);
     int ordinal = ordinals[tensor]++;
     SharedTile *tile = nullptr;
@@ -88,8 +104,7 @@ private:
       tile = &tiles.emplace_back(std::move(*made));
     }
     tile->loads.push_back(load);
-    const int64_t start = divisorOf(load.getOffsets()[unsigned(tile->columnDimension)]) * int64_t(tile->element.getIntOrFloatBitWidth()) / 8;
-    tile->divisor = std::gcd(tile->divisor, start);
+    tile->divisor = std::min(tile->divisor, divisor);
     for (Operation *user : load->getUsers()) {
       auto dot = dyn_cast<tile::DotOp>(user);
       Moment moment = !dot ? Moment::work : dot.getStage().value_or(0) ? Moment::dots1 : Moment::dots0;
@@ -175,6 +190,6 @@ void sinkBlockTiles(func::FuncOp function) {
   }
 }
 
-FailureOr<SmallVector<SharedTile>> findSharedTiles(func::FuncOp kernel) { return Finder(kernel).run(); }
+FailureOr<SmallVector<SharedTile>> findSharedTiles(func::FuncOp kernel, bool byEngine) { return Finder(kernel, byEngine).run(); }
 
 } // namespace tw

@@ -30,7 +30,8 @@ struct SharedTile {
 /// Tiles that a loop around the fold reads stay for all of its rounds, unless some of them change with the rounds: then all are copied in each.
 void sinkBlockTiles(mlir::func::FuncOp function);
 
-/// Finds them; an error where a dot's operand cannot lie in shared memory.
-mlir::FailureOr<llvm::SmallVector<SharedTile>> findSharedTiles(mlir::func::FuncOp kernel);
+/// Finds them; an error where a dot's operand cannot lie in shared memory. `byEngine`: a copy engine copies, which starts at multiples of 16 bytes; a vector
+/// that may start elsewhere is left to the threads that use it.
+mlir::FailureOr<llvm::SmallVector<SharedTile>> findSharedTiles(mlir::func::FuncOp kernel, bool byEngine);
 
 } // namespace tw

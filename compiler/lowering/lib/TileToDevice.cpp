@@ -538,7 +538,7 @@ LogicalResult Outline::run() {
     return failure();
   sinkBlockTiles(function);
   splitBlockTiles();
-  auto found = findSharedTiles(function);
+  auto found = findSharedTiles(function, options.arch == "sm90a");
   if (failed(found))
     return failure();
   if (failed(refuseDoubles(function)))

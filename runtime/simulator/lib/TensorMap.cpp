@@ -44,6 +44,8 @@ const TensorMap &tensorMapAt(const void *address, int rank, const char *what, in
 }
 
 void checkBox(const TensorMap &map, const int *at, const char *what, int line) {
+  if (const std::int64_t bytes = std::int64_t(at[0]) * map.elementBytes; bytes % 16)
+    stop("ALIGN", line, phrase("{} at line {}: the first coordinate is {}, {} bytes into the tensor's rows; it must be a multiple of 16 bytes", what, line, at[0], bytes));
   visitBox(map, 0, at, [&](const Piece &piece) {
     if (piece.inside) {
       const int first = std::countr_zero(piece.inside), last = 31 - std::countl_zero(piece.inside);

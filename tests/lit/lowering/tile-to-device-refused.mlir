@@ -160,3 +160,19 @@ func.func @nested_outside(%Q: !matrix {tile.tensor = "Q"}, %K: !matrix {tile.ten
   } {tile.nested = "d", tile.stages = 2 : i64}
   return
 }
+
+// -----
+#qk = #tile.axes<"q", "k">
+#ke = #tile.axes<"k", "e">
+#qe = #tile.axes<"q", "e">
+!matrix = memref<?x?xbf16, strided<[?, ?], offset: ?>>
+
+func.func @columns_from_3(%V: !matrix {tile.tensor = "V"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 64>, <"k", fold, 32>, <"e", inner, 64>]>} {
+  %zero = arith.constant 0 : i32
+  %three = arith.constant 3 : i32
+  %p = arith.constant dense<1.0> : tensor<64x32xf32, #qk>
+  // expected-error @below {{reads rows of tensor "V" from an element on of which only multiples of 2 bytes are known, and the copy engine starts at multiples of 16; take a target that copies without it (h200-sm80), or shift the tensor itself}}
+  %v = tile.load %V[%zero, %three] dims [0, 1] : !matrix -> tensor<32x64xbf16, #ke>
+  %o = tile.dot %p, %v over "k" stage 0 : tensor<64x32xf32, #qk>, tensor<32x64xbf16, #ke> -> tensor<64x64xf32, #qe>
+  return
+}

@@ -1,6 +1,7 @@
 // RUN: tilewright opt %s -tile-to-device -canonicalize -cse | FileCheck %s
 // RUN: tilewright opt %s -tile-to-device=stages=3 -canonicalize -cse | FileCheck %s --check-prefix=STAGES
 // RUN: tilewright opt %s -tile-to-device=overlap=false -canonicalize -cse | FileCheck %s --check-prefix=APART
+// RUN: tilewright opt %s -tile-to-device=arch=sm80 -canonicalize -cse | FileCheck %s --check-prefix=LANES
 #q = #tile.axes<"q">
 #k = #tile.axes<"k">
 #qd = #tile.axes<"q", "d">
@@ -174,20 +175,36 @@ func.func @pairs(%Q: !matrices {tile.tensor = "Q"}, %K: !matrices {tile.tensor =
 }
 
 // What is known to divide where a vector starts: a step's first coordinate is a multiple of 32 elements, whichever loop it comes from, and a shift adds to
-// it. Bytes, integers and floats lie in the ring as they do in memory; where they are read by item they keep their type.
+// it. Bytes, integers and floats lie in the ring as they do in memory; where they are read by item they keep their type. A copy engine starts at multiples of
+// 16 bytes: of a vector that may start elsewhere, each thread reads its own elements.
 // CHECK-LABEL: device.kernel @shifted "sm90a" items "q" 64 of ["b"] {
 // CHECK-DAG: %[[WM:.*]] = device.tensor_map "w" f32 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
-// CHECK-DAG: device.tensor_map "part" i64 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
-// CHECK-DAG: device.tensor_map "keep" i8 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
+// CHECK-NOT: device.tensor_map
 // CHECK: device.producer
-// CHECK: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} divisor 4 : <2 x[32] f32>
 // CHECK: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} : <2 x[32] f32>
-// CHECK: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} divisor 4 : <2 x[32] f32>
-// CHECK: device.copy %{{.*}}[%{{.*}}] to %{{.*}} at %{{.*}} divisor 8 : <2 x[32] i64>
-// CHECK: device.copy %{{.*}}[%{{.*}}] to %{{.*}} at %{{.*}} divisor 2 : <2 x[32] i8>
+// CHECK-NOT: device.copy
 // CHECK: device.consumers
 // CHECK: device.load %{{.*}}[%{{.*}}] if %{{.*}} : <i64> -> i64
 // CHECK: device.load %{{.*}}[%{{.*}}] if %{{.*}} : <i8> -> i8
+// CHECK: scf.for %[[UP:.*]] = %c0_i32
+// CHECK: %[[AT:.*]] = arith.subi %{{.*}}, %[[UP]]
+// CHECK: %[[AT1:.*]] = arith.addi %[[AT]], %c1_i32
+// CHECK: tile.load %{{.*}}[%[[AT1]]] dims [0] : memref<?xf32, strided<[?], offset: ?>> -> tensor<32xf32, #k>
+// CHECK: device.tile %{{.*}} : <2 x[32] f32>
+// CHECK: tile.load %{{.*}} dims [0] : memref<?xf32, strided<[?], offset: ?>> -> tensor<32xf32, #k>
+// CHECK: tile.load %{{.*}}[%[[AT1]]] dims [0] : memref<?xi64, strided<[?], offset: ?>> -> tensor<32xi64, #k>
+// CHECK: tile.load %{{.*}} dims [0] : memref<?xi8, strided<[?], offset: ?>> -> tensor<32xi8, #k>
+// LANES-LABEL: device.kernel @shifted "sm80" items "q" 64 of ["b"] {
+// LANES-DAG: %[[WM:.*]] = device.tensor_map "w" f32 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
+// LANES-DAG: device.tensor_map "part" i64 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
+// LANES-DAG: device.tensor_map "keep" i8 dimensions [0] chunks [0] sizes [0] box [32] swizzle 0
+// LANES: device.producer
+// LANES: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} divisor 4 : <2 x[32] f32>
+// LANES: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} : <2 x[32] f32>
+// LANES: device.copy %[[WM]][%{{.*}}] to %{{.*}} at %{{.*}} divisor 4 : <2 x[32] f32>
+// LANES: device.copy %{{.*}}[%{{.*}}] to %{{.*}} at %{{.*}} divisor 8 : <2 x[32] i64>
+// LANES: device.copy %{{.*}}[%{{.*}}] to %{{.*}} at %{{.*}} divisor 2 : <2 x[32] i8>
+// LANES: device.consumers
 #t = #tile.axes<"k">
 func.func @shifted(%w: !vector {tile.tensor = "w"}, %part: memref<?xi64, strided<[?], offset: ?>> {tile.tensor = "part"}, %keep: memref<?xi8, strided<[?], offset: ?>> {tile.tensor = "keep"}, %O: !vector {tile.tensor = "O"},
                    %nk: i32 {tile.extent = "k"}, %from: i32 {tile.scalar = "from"}, %b: i32 {tile.item = "b"}, %q0: i32 {tile.item = "q"})

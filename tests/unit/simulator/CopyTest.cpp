@@ -92,8 +92,11 @@ TEST_CASE("boxes of every rank land swizzled, with zeros outside the tensor, and
         if (swizzle)
           tensor.box[0] = u32(16 << swizzle) / 4;
         std::vector<int> at(tensor.dimensions.size(), 0);
-        for (std::size_t i = 0; i < at.size(); ++i)   // inside; before the start; past the end; wholly outside
+        for (std::size_t i = 0; i < at.size(); ++i) {   // inside; before the start; past the end; wholly outside
           at[i] = place == 0 ? 1 : place == 1 ? -2 : place == 2 ? int(tensor.dimensions[i]) - 1 : i == 0 ? int(tensor.dimensions[0]) + 4 : 0;
+          if (i == 0)
+            at[i] = (at[i] + 3) / 4 * 4 - 4 * (place == 1 || place == 2);   // a multiple of 16 bytes
+        }
         std::string reports;
         CAPTURE(tensor.dimensions.size(), swizzle, place, reports);
         const auto [wrongShared, wrongGlobal] = copyBox(tensor, swizzle, at, false, settings[std::size_t(++tried) % 3], reports);
@@ -103,7 +106,7 @@ TEST_CASE("boxes of every rank land swizzled, with zeros outside the tensor, and
         CHECK(wrongGlobal == 0);
       }
   std::string reports;
-  CHECK(copyBox(tensors[1], 3, {5, 4}, true, settings[2], reports) == std::pair(0, 0));
+  CHECK(copyBox(tensors[1], 3, {4, 4}, true, settings[2], reports) == std::pair(0, 0));
   CHECK(reports.empty());
 }
 
@@ -122,6 +125,12 @@ TEST_CASE("a box that reaches memory outside its buffer is reported with the buf
   CHECK_THAT(result.text(), Catch::Contains("'short', which has 1264"));
   p.rank = 3;
   CHECK(simulate(kernel("copies.cu", entries, "box"), {{1}, {64}, 4096, bytesOf(p)}, memory).codes() == "MAP");
+}
+
+TEST_CASE("a box that starts at no multiple of 16 bytes is reported: a copy engine takes it for an illegal instruction") {
+  std::string reports;
+  (void)copyBox(tensors[0], 0, {5}, false, {}, reports);
+  CHECK_THAT(reports, Catch::Contains("ALIGN") && Catch::Contains("the first coordinate is 5, 20 bytes into the tensor's rows; it must be a multiple of 16 bytes"));
 }
 
 TEST_CASE("what the driver would refuse to encode is refused, with the reason") {
