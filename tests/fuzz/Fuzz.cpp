@@ -1,5 +1,6 @@
 // Random programs against evaluate(): `fuzz --target host --first 1 --programs 1000`. On a GPU's target they run in the simulator, or with `--on gpu` on
-// GPU 0. What fails is made smaller and printed with the seed that draws it.
+// GPU 0. What fails is made smaller and printed with the seed that draws it. A fault may leave a GPU's context dead for the rest of a process: there,
+// programs run in processes of their own, some of them in each, and another one goes on behind the program that ended its process.
 #include "Try.h"
 #include <atomic>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <vector>
 
 using namespace tw;
 using namespace tw::fuzz;
@@ -26,6 +28,9 @@ struct Options {
   bool assembles = false;   // have NVRTC make machine code of GPUs' kernels, too
   bool counts = false;      // draw only, and count operations
   std::string state;        // a file that says after each program how far this run is, so that the same command goes on from there
+  bool reports = false;     // a process of a run: prints what came of each program for the one that started it
+
+  [[nodiscard]] bool isApart() const { return on == "gpu" && !reports; }
 
   [[nodiscard]] Attempt attempt() const { return {target == "host" ? Where::host : on == "gpu" ? Where::gpu : Where::simulator, assembles}; }
 };
@@ -57,6 +62,8 @@ Options parse(int count, char **words) {
       options.counts = value == "yes";
     else if (name == "--state")
       options.state = value;
+    else if (name == "--report")
+      options.reports = value == "yes";
     else
       throw std::invalid_argument(
           name + " is no option; expected --target, --on, --first, --programs, --jobs, --attempts, --show, --assemble, --count or --state");
@@ -119,6 +126,67 @@ void keep(const Options &options, const Reached &reached) {
   std::filesystem::rename(options.state + ".new", options.state);
 }
 
+/// What came of one program, with everything there is to print of it.
+struct Report {
+  std::uint64_t seed = 0;
+  Outcome outcome;
+};
+
+Report reportOf(std::uint64_t seed, const Options &options) {
+  const Recipe recipe = draw(seed, options.target);
+  if (options.shows)
+    std::printf("seed %llu: %s", static_cast<unsigned long long>(seed), print(recipe).c_str());
+  Report report{seed, tried(recipe, options.attempt())};
+  Outcome &outcome = report.outcome;
+  if (!outcome.failed())
+    return report;
+  std::string text = fmt::format("seed {} fails: {}{}\n", seed, print(recipe), outcome.text);
+  if (options.on == "gpu" && !takesWork()) {
+    text += "not made smaller: the GPU takes no more work of this process\n";
+  } else {
+    const auto [small, its] = minimised(recipe, outcome, options.attempts, options.attempt());
+    text += fmt::format("made smaller: {}{}\n", print(small), its.text);
+  }
+  outcome.text = std::move(text);
+  return report;
+}
+
+/// A process of a run: each report is a line of numbers and a text of so many bytes. It ends early where it can do no more.
+int reportAll(const Options &options) {
+  for (std::uint64_t seed = options.first; seed < options.first + options.programs; ++seed) {
+    const Report report = reportOf(seed, options);
+    std::printf("report %llu %d %zu\n%s\n", static_cast<unsigned long long>(seed), int(report.outcome.is), report.outcome.text.size(), report.outcome.text.c_str());
+    std::fflush(stdout);
+    if (report.outcome.failed() && options.on == "gpu" && !takesWork())
+      break;
+  }
+  return 0;
+}
+
+/// Reports of seeds from `first` to before `end`, made by another process; of one that ends without a word of a program, that is the report.
+std::vector<Report> reportsOfProcess(std::uint64_t first, std::uint64_t end, const Options &options) {
+  const std::string command = fmt::format("'{}' --target {} --on {} --first {} --programs {} --attempts {} --report yes", std::filesystem::read_symlink("/proc/self/exe").string(), options.target,
+                                          options.on, first, end - first, options.attempts);
+  std::vector<Report> reports;
+  std::FILE *out = popen(command.c_str(), "r");
+  if (!out)
+    throw std::runtime_error("no process for " + command);
+  unsigned long long seed = 0;
+  int is = 0;
+  std::size_t size = 0;
+  while (std::fscanf(out, "report %llu %d %zu", &seed, &is, &size) == 3 && std::fgetc(out) == '\n') {
+    std::string text(size, ' ');
+    if (std::fread(text.data(), 1, size, out) != size || std::fgetc(out) != '\n')
+      break;
+    reports.push_back({seed, {decltype(Outcome::is)(is), std::move(text)}});
+  }
+  const int status = pclose(out);
+  const bool isWhole = first + reports.size() == end, isDead = !reports.empty() && reports.back().outcome.failed();
+  if (!isWhole && (!isDead || status))
+    reports.push_back({first + reports.size(), {Outcome::unexplained, fmt::format("seed {} ends its process with status {}: {}", first + reports.size(), status, print(draw(first + reports.size(), options.target)))}});
+  return reports;
+}
+
 /// The programs of a run, tried side by side, and reported in whatever order they end.
 class Run {
 public:
@@ -145,31 +213,36 @@ private:
   std::map<std::string, std::uint64_t> refusalTexts;
 
   void work() {
-    for (std::uint64_t seed = next++; seed < options.first + options.programs; seed = next++) {
-      const Recipe recipe = draw(seed, options.target);
-      if (options.shows)
-        std::printf("seed %llu: %s", static_cast<unsigned long long>(seed), print(recipe).c_str());
-      Outcome outcome = tried(recipe, options.attempt());
-      if (outcome.failed()) {
-        const auto [small, its] = minimised(recipe, outcome, options.attempts, options.attempt());
-        const std::lock_guard lock(guard);
-        std::printf("seed %llu fails: %s%s\nmade smaller: %s%s\n", static_cast<unsigned long long>(seed), print(recipe).c_str(), outcome.text.c_str(),
-                    print(small).c_str(), its.text.c_str());
-        std::fflush(stdout);
+    constexpr std::uint64_t programsOfProcess = 20;
+    const std::uint64_t end = options.first + options.programs, share = options.isApart() ? programsOfProcess : 1;
+    for (std::uint64_t first = next.fetch_add(share); first < end; first = next.fetch_add(share)) {
+      const std::uint64_t last = std::min(first + share, end);
+      while (first < last) {
+        const std::vector<Report> reports = options.isApart() ? reportsOfProcess(first, last, options) : std::vector{reportOf(first, options)};
+        for (const Report &report : reports)
+          take(report);
+        first += reports.size();
       }
-      const std::lock_guard lock(guard);
-      ahead.emplace(seed, std::move(outcome));
-      for (auto at = ahead.find(reached.next); at != ahead.end(); at = ahead.find(reached.next)) {
-        reached.failures += at->second.failed();
-        if (at->second.is == Outcome::refused) {
-          ++reached.refusals;
-          ++refusalTexts[at->second.text];
-        }
-        ahead.erase(at);
-        ++reached.next;
-      }
-      keep(options, reached);
     }
+  }
+
+  void take(const Report &report) {
+    const std::lock_guard lock(guard);
+    if (report.outcome.failed()) {
+      std::printf("%s\n", report.outcome.text.c_str());
+      std::fflush(stdout);
+    }
+    ahead.emplace(report.seed, report.outcome);
+    for (auto at = ahead.find(reached.next); at != ahead.end(); at = ahead.find(reached.next)) {
+      reached.failures += at->second.failed();
+      if (at->second.is == Outcome::refused) {
+        ++reached.refusals;
+        ++refusalTexts[at->second.text];
+      }
+      ahead.erase(at);
+      ++reached.next;
+    }
+    keep(options, reached);
   }
 };
 
@@ -218,7 +291,8 @@ int run(const Options &options) {
 
 int main(int count, char **words) {
   try {
-    return run(parse(count, words));
+    const Options options = parse(count, words);
+    return options.reports ? reportAll(options) : run(options);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "fuzz: %s\n", error.what());
     return 2;

@@ -104,6 +104,17 @@ Outcome tried(const Recipe &recipe, const Attempt &attempt) {
   }
 }
 
+bool takesWork() {
+  try {
+    cuda::Buffer buffer(0, 1);
+    const std::byte byte{};
+    buffer.write(&byte);
+    return true;
+  } catch (const std::exception &) {
+    return false;
+  }
+}
+
 std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, int attempts, const Attempt &attempt) {
   for (bool found = true; found;) {
     found = false;

@@ -21,6 +21,9 @@ struct Outcome {
 /// A refusal must say what to do; anything else is a fault of ours.
 [[nodiscard]] Outcome tried(const Recipe &recipe, const Attempt &attempt);
 
+/// Does GPU 0 still take work of this process? After some faults its context takes none.
+[[nodiscard]] bool takesWork();
+
 /// The smallest recipe found that fails in the same way, and how.
 [[nodiscard]] std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, int attempts, const Attempt &attempt);
 
