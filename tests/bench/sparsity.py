@@ -33,7 +33,7 @@ class Mask(NamedTuple):
     name: str
     variant: str
     length: int
-    keeps: Callable            # (tables, rows, columns) -> the mask's elements, of index tensors that broadcast
+    keeps: Callable            # (tables without their batch, rows, columns) -> the mask's elements, of index tensors that broadcast
     tables: Callable = lambda torch, n: {}
     in_flex: bool = False
     bias: Callable = None      # (tables, head, rows, columns) -> what is added to scores
@@ -79,7 +79,7 @@ def slopes(torch, n):
 
 
 def same_document(t, i, j):
-    return t["query_documents"][0][i] == t["key_documents"][0][j]
+    return t["query_documents"][i] == t["key_documents"][j]
 
 
 def same_sequence(t, i, j):
@@ -104,16 +104,22 @@ MASKS = [
 ]
 
 
-def needed_tiles(torch, mask, tables, height, width):
-    """Tiles with an element that the mask keeps, and all tiles."""
+def tiles_of(torch, mask, tables, height, width):
+    """Tables of tiles: those with an element that the mask keeps, and those of which it keeps every one."""
     columns = torch.arange(mask.length, device="cuda")[None]
-    needed = 0
+    some, every = [], []
     for first in range(0, mask.length, height):
         rows = torch.arange(first, min(first + height, mask.length), device="cuda")[:, None]
-        kept = mask.keeps(tables, rows, columns).any(0)
-        kept = torch.nn.functional.pad(kept, (0, -mask.length % width))
-        needed += int(kept.view(-1, width).any(1).sum())
-    return needed, -(-mask.length // height) * -(-mask.length // width)
+        kept = mask.keeps(tables, rows, columns)
+        for into, row, outside in ((some, kept.any(0), False), (every, kept.all(0), True)):
+            row = torch.nn.functional.pad(row, (0, -mask.length % width), value=outside).view(-1, width)
+            into.append(row.all(1) if outside else row.any(1))
+    return torch.stack(some), torch.stack(every)
+
+
+def without_batch(tables):
+    """Tables as a mask reads them: of the one batch that there is."""
+    return {name: table[0].contiguous() if table.dim() == 2 and table.shape[0] == 1 else table for name, table in tables.items()}
 
 
 def check(torch, mask, tables, q, k, v, o):
@@ -130,11 +136,19 @@ def check(torch, mask, tables, q, k, v, o):
             raise RuntimeError(f"{mask.name}: rows from {first} are wrong by {worst:.3g}")
 
 
-def flex(torch, mask, tables, q, k, v):
-    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-    block_mask = create_block_mask(lambda b, h, i, j: mask.keeps(tables, i, j), None, None, mask.length, mask.length, device="cuda")
-    call = torch.compile(flex_attention)
-    score_mod = (lambda s, b, h, i, j: s + mask.bias(tables, h, i, j)) if mask.bias else None
+def flex(torch, mask, tables, q, k, v, side=128):
+    """FlexAttention's call. Its mask object is made of tables of tiles, of which no more than a row is looked at element by element at once: `create_block_mask` takes minutes at 16k."""
+    from torch.nn.attention.flex_attention import BlockMask, flex_attention
+    torch._dynamo.config.recompile_limit = 64
+    some, full = tiles_of(torch, mask, tables, side, side)
+
+    def listed(tiles):
+        return tiles.sum(1, dtype=torch.int32)[None, None], tiles.to(torch.int8).argsort(dim=1, descending=True, stable=True).to(torch.int32)[None, None]
+
+    keeps, bias = mask.keeps, mask.bias
+    block_mask = BlockMask.from_kv_blocks(*listed(some & ~full), *listed(full), BLOCK_SIZE=side, mask_mod=lambda b, h, i, j: keeps(tables, i, j))
+    call = torch.compile(flex_attention, dynamic=False)
+    score_mod = (lambda s, b, h, i, j: s + bias(tables, h, i, j)) if bias else None
     return lambda: call(q, k, v, score_mod=score_mod, block_mask=block_mask)
 
 
@@ -157,10 +171,11 @@ class Case:
     def __init__(self, torch, kernels, mask, args):
         shape = (1, args.heads, mask.length, args.head_dim)
         self.q, self.k, self.v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16) for _ in range(3))
-        self.tables, self.o, lse = mask.tables(torch, mask.length), torch.empty_like(self.q), torch.empty(shape[:3], device="cuda")
+        tables, self.o, lse = mask.tables(torch, mask.length), torch.empty_like(self.q), torch.empty(shape[:3], device="cuda")
+        self.tables = without_batch(tables)
         tensors = {"Q": self.q, "K": self.k, "V": self.v, "O": self.o, "lse": lse}
         self.dense = kernels["plain"].bind({**tensors, "O": torch.empty_like(self.o), "lse": lse.clone()})
-        self.ours = kernels[mask.variant].bind({**tensors, **self.tables})
+        self.ours = kernels[mask.variant].bind({**tensors, **tables})
         text = kernels[mask.variant].describe()
         self.tile = [int(re.search(rf"\b{axis}=(\d+)", text)[1]) for axis in "qk"]
 
@@ -201,7 +216,8 @@ def main():
     rows = []
     for mask in chosen:
         case = Case(torch, kernels, mask, args)
-        needed, every = needed_tiles(torch, mask, case.tables, *case.tile)
+        some, _ = tiles_of(torch, mask, case.tables, *case.tile)
+        needed, every = int(some.sum()), some.numel()
         case.ours()
         torch.cuda.synchronize()
         check(torch, mask, case.tables, case.q, case.k, case.v, case.o)
@@ -218,12 +234,12 @@ def main():
         print(f"\n{'beside FlexAttention':26} {'ours':>8} {'flex':>8} {'times as fast':>14}", flush=True)
         for mask in (mask for mask in chosen if mask.in_flex):
             case = Case(torch, kernels, mask, args)
-            print(f"{title(mask):26} is compiled by FlexAttention …", flush=True)
-            peer = flex(torch, mask, case.tables, case.q, case.k, case.v)
+            peer, start = flex(torch, mask, case.tables, case.q, case.k, case.v), time.perf_counter()
             check(torch, mask, case.tables, case.q, case.k, case.v, peer())
+            seconds = time.perf_counter() - start
             times = peers.measure(torch, {"ours": case.ours, "flex": peer}, args.rounds, 0)
             rows.append({"mask": mask.name, "variant": mask.variant, "length": mask.length, "milliseconds": times})
-            print(f"{title(mask):26} {times['ours']:8.3f} {times['flex']:8.3f} {times['flex'] / times['ours']:14.2f}", flush=True)
+            print(f"{title(mask):26} {times['ours']:8.3f} {times['flex']:8.3f} {times['flex'] / times['ours']:14.2f}   compiled in {seconds:.1f} s", flush=True)
     if args.json:
         Path(args.json).write_text(json.dumps({"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}, indent=2) + "\n")
 
