@@ -1,5 +1,6 @@
 // evaluateGradient(): its programs one after the other.
 #include "Fail.h"
+#include "Interpret.h"
 #include "tilewright/dsl/Gradient.h"
 
 namespace tw {
@@ -60,6 +61,10 @@ std::map<std::string, Array> evaluateGradient(const Gradient &gradient, const Ev
       shape.push_back(length.tensor.empty() ? 1 : shapeOf(length.tensor, all).shape.at(length.dimension));
     all.tensors.insert_or_assign(made.tensor.name(), blank(std::move(shape)));
   }
+  // A backward program may read no tensor along an axis that it runs along.
+  const detail::Lengths lengths = detail::bindLengths(gradient.forward, inputsOf(gradient.forward, all));
+  for (const Axis &axis : axesOf(gradient.forward))
+    all.extents.emplace(axis.name(), lengths.at(axis.order()));
   run(gradient.forward);
   for (const Program &program : gradient.backward)
     run(program);

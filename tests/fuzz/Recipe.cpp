@@ -233,7 +233,7 @@ tests::Held build(const Recipe &recipe) {
   const Axis h("h"), q("q"), k("k"), d("d"), e("e");
   const bool isDouble = recipe.type == Type::f64;
   const Type sums = isDouble ? Type::f64 : Type::f32;
-  const Tensor X("X", recipe.type, 3), W("W", recipe.type, 3), V("V", recipe.type, 3), Y("Y", sums, 3), R("R", sums, 2);
+  const Tensor X("X", recipe.type, 3), W("W", recipe.type, 3), V("V", recipe.type, 3), Y("Y", recipe.rounds ? recipe.type : sums, 3), R("R", sums, 2);
   const Tile x = X(h, q, d);
   std::map<std::string, Tensor> captures;
   auto scoreOf = [&] {

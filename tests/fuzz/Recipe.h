@@ -34,6 +34,7 @@ inline constexpr const char *kindNames[] = {"softmax", "log-sum-exp", "sums", "w
 struct Recipe {
   Kind kind = Kind::softmax;
   Type type = Type::bf16;                       // of the tensors that dots multiply
+  bool rounds = false;                          // tiles of results are stored in that type, not in f32
   std::vector<Term> scores;                     // applied one after the other, each of the one before
   std::vector<Term> masks;                      // bool
   std::int64_t heads = 1, queries = 1, keys = 1, d = 16, e = 16;

@@ -211,7 +211,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
       issue.leftCursor = scalars.lookupOrDefault(leftTile.getCursor());
     } else {
       if (moment == Moment::dots0)
-        return dot.emitError() << "multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate: in the fold's step add it, as it is, to a carried value "
+        return dot.emitError() << "the dot over axis \"" << dot.getAxis() << "\" multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate: in the fold's step add it, as it is, to a carried value "
                                   "that starts at 0 and is at most scaled by row, and apply everything else to the fold's result";
       if (length % Operands::deepest)
         return dot.emitError() << "contracts " << length << " computed elements; expected a multiple of 16: " << widthFor(dot.getAxis());

@@ -277,7 +277,7 @@ LogicalResult Distributor::makeCarriers(Operation *op) {
       return op->emitError() << "carries " << result.getType() << "; on a GPU a fold carries values over the block axis \"" << kernel.getBlock() << "\", or over it and one inner axis";
     StringRef kind = kindOf(result);
     if (space == Space::element && kind != "accumulator")
-      return op->emitError() << "carries the tile " << result.getType() << " in another form than argument · row + dot; on a GPU a carried tile is such a sum, from 0 on: apply everything else to the fold's result";
+      return op->emitError() << "the fold carries the tile " << result.getType() << " in another form than argument · row + dot; on a GPU a carried tile is such a sum, from 0 on: apply everything else to the fold's result";
     Type element = tile::elementOf(result.getType());
     Type type = space == Space::row ? Type(device::RowsType::get(b.getContext(), scalarType(element))) : Type(device::FragmentType::get(b.getContext(), widthOf(result), scalarType(element)));
     Value target = declare(type, result, space == Space::row ? "carried" : "accumulator");

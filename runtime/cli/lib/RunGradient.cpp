@@ -1,8 +1,11 @@
 // `tilewright run --pass backward`: the gradients of a variant's inputs.
 #include "RunGradient.h"
 #include "Commands.h"
+#include "tilewright/artifact/CompileError.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
+#include <utility>
 
 namespace tw::cli {
 namespace {
@@ -83,10 +86,19 @@ bool BackwardReport::isClean() const {
   return differing == 0 && std::all_of(settings.begin(), settings.end(), [](const SimulatedSetting &setting) { return setting.isClean(); });
 }
 
-int runBackward(const Problem &problem, const RunOptions &options) {
-  const BackwardProblem backward(problem, backwardOptions(problem, options));
-  const BackwardReport report = runOn(backward, options);
-  const std::vector<Comparison> comparisons = options.check ? checkGradients(backward, report) : std::vector<Comparison>();
+int runBackward(const Problem &problem, const RunOptions &given) {
+  RunOptions options = given;
+  std::optional<BackwardProblem> backward(std::in_place, problem, backwardOptions(problem, options));
+  BackwardReport report;
+  try {
+    report = runOn(*backward, options);
+  } catch (const CompileError &) {   // as in buildGradient(): a step may do more than multiply and add
+    if (std::exchange(options.deterministic, true))
+      throw;
+    backward.emplace(problem, backwardOptions(problem, options));
+    report = runOn(*backward, options);
+  }
+  const std::vector<Comparison> comparisons = options.check ? checkGradients(*backward, report) : std::vector<Comparison>();
   if (options.json)
     printJson(toJson(problem, report, comparisons, options));
   else

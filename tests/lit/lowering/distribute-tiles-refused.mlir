@@ -37,7 +37,7 @@ device.kernel @carries_tile "sm90a" items "q" 64 of [] {
     %n = device.block_index
     %c1 = arith.constant 1 : i32
     %none = arith.constant dense<0.0> : tensor<64x32xf32, #qe>
-    // expected-error @below {{carries the tile 'tensor<64x32xf32, #tile.axes<"q", "e">>' in another form than argument · row + dot; on a GPU a carried tile is such a sum, from 0 on: apply everything else to the fold's result}}
+    // expected-error @below {{the fold carries the tile 'tensor<64x32xf32, #tile.axes<"q", "e">>' in another form than argument · row + dot; on a GPU a carried tile is such a sum, from 0 on: apply everything else to the fold's result}}
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %none) -> (tensor<64x32xf32, #qe>) : i32 {
       %y = math.absf %x : tensor<64x32xf32, #qe>
       scf.yield %y : tensor<64x32xf32, #qe>
@@ -83,7 +83,7 @@ device.kernel @computed_left "sm90a" items "q" 64 of [] {
     %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
     %q = arith.constant dense<1.0> : tensor<64x64xbf16, #qd>
     %k = device.tile %Ks at %kc columns "d" : !device.ring<2 x [32, 64] bf16> -> tensor<32x64xbf16, #kd>
-    // expected-error @below {{multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate: in the fold's step add it, as it is, to a carried value that starts at 0 and is at most scaled by row, and apply everything else to the fold's result}}
+    // expected-error @below {{the dot over axis "d" multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate: in the fold's step add it, as it is, to a carried value that starts at 0 and is at most scaled by row, and apply everything else to the fold's result}}
     %s = tile.dot %q, %k over "d" stage 0 : tensor<64x64xbf16, #qd>, tensor<32x64xbf16, #kd> -> tensor<64x32xf32, #qk>
   }
 }

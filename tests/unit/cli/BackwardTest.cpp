@@ -63,6 +63,12 @@ TEST_CASE("a backward pass that the simulator cannot do in time is refused with 
   CHECK_THAT(r.err, Catch::StartsWith("tilewright run: this shape takes the simulator up to ") && Catch::Contains(" for 2 settings, more than --patience 300 s; a small one meets the same code: --shape 1,2,1,"));
 }
 
+TEST_CASE("a backward pass without kernels for a GPU is refused by what its step does") {
+  const Ran r = ran("run gated --shape 1,1,1,64,64,64 --pass backward --on simulator");
+  CHECK(r.status == 2);
+  CHECK_THAT(r.err, Catch::StartsWith("tilewright run: the dot over axis \"e\" multiplies a computed operand, and is not accumulated into a carried tile; on a GPU such a dot must accumulate: "));
+}
+
 TEST_CASE("edge row 40: what lies between kernels is linear in the length") {
   auto bytes = [](const char *shape) { return json::parse(ran(std::string("run plain --shape ") + shape + " --dtype f32 --pass backward --repeat 1 --json").out)["workspace_bytes"].get<double>(); };
   const double own = bytes("1,1,1,1,1,8"), once = bytes("1,4,4,256,256,8") - own, twice = bytes("1,4,4,512,512,8") - own;

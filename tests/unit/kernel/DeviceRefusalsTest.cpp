@@ -99,7 +99,7 @@ Diagnostic refusalOf(const std::function<Tile(Tile sum, Tile dot, const Axis &e)
 TEST_CASE("what multiplies a dot inside of a step belongs behind the fold, which a GPU's refusal says") {
   const Tensor gain("gain", Type::f32, 1);
   const Diagnostic refused = refusalOf([&](Tile sum, Tile dot, const Axis &e) { return sum + dot * gain(e); });
-  CHECK(refused.message == "carries the tile 'tensor<128x64xf32, #tile.axes<\"q\", \"e\">>' in another form than argument · row + dot; on a GPU a carried tile is such a sum, from 0 on: apply everything "
+  CHECK(refused.message == "the fold carries the tile 'tensor<128x64xf32, #tile.axes<\"q\", \"e\">>' in another form than argument · row + dot; on a GPU a carried tile is such a sum, from 0 on: apply everything "
                            "else to the fold's result");
   CHECK_THAT(shortName(refused.where), Catch::StartsWith("DeviceRefusalsTest.cpp:"));
 }

@@ -1,0 +1,273 @@
+// Gradients of random programs: `fuzz_gradients --first 1 --programs 1000`. Each is held against a tape in float64 that shares no code with gradient();
+// with --target its backward kernels, one by one, against evaluate(): on the CPU, or in the simulator. With --resume FILE a long run goes on where it was
+// stopped. What fails is made smaller and printed with the seed that draws it.
+#include "Recipe.h"
+#include "support/Arrays.h"
+#include "support/Tape.h"
+#include "tilewright/dsl/Roles.h"
+#include "tilewright/schedule/DefaultSchedule.h"
+#include "unit/kernel/Launched.h"
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <set>
+
+using namespace tw;
+using namespace tw::fuzz;
+
+namespace {
+
+struct Options {
+  std::string target;   // empty: programs only
+  std::string resume;   // a file with the next seed
+  std::uint64_t first = 1, programs = 100;
+  int attempts = 40;    // to make a failing recipe smaller
+};
+
+Options parse(int count, char **words) {
+  Options options;
+  for (int i = 1; i < count; i += 2) {
+    const std::string name = words[i];
+    if (i + 1 == count)
+      throw std::invalid_argument(name + " needs a value");
+    if (name == "--target")
+      options.target = words[i + 1];
+    else if (name == "--resume")
+      options.resume = words[i + 1];
+    else if (name == "--first")
+      options.first = std::stoull(words[i + 1]);
+    else if (name == "--programs")
+      options.programs = std::stoull(words[i + 1]);
+    else if (name == "--attempts")
+      options.attempts = std::stoi(words[i + 1]);
+    else
+      throw std::invalid_argument(name + " is no option; expected --target, --resume, --first, --programs or --attempts");
+  }
+  if (!options.resume.empty())
+    if (std::ifstream file(options.resume); file)
+      file >> options.first;
+  return options;
+}
+
+void eachTerm(Term &term, const std::function<void(Term &)> &visit) {
+  visit(term);
+  for (Term &arg : term.args)
+    eachTerm(arg, visit);
+}
+
+/// A recipe whose program has gradients, small enough for a tape. In some, what rows and keys capture is one tensor.
+Recipe recipeOf(std::uint64_t seed, const std::string &target) {
+  Recipe recipe = draw(seed, target.empty() ? "host" : target);
+  if (recipe.kind == Kind::sums)   // carries an extreme, which is no sum
+    recipe.kind = seed % 2 ? Kind::weights : Kind::logSumExp;
+  recipe.queries = std::min<std::int64_t>(recipe.queries, target.empty() ? 33 : 70);
+  recipe.keys = std::min<std::int64_t>(recipe.keys, target.empty() ? 33 : 70);
+  if (!target.empty() && target != "host") {   // they multiply derivatives of 16 bits, and copy rows of multiples of 16 bytes: buildGradient lays out what lies between kernels so
+    recipe.rounds = true;
+    for (std::int64_t *length : {&recipe.queries, &recipe.keys, &recipe.d, &recipe.e})
+      *length = (*length + 7) / 8 * 8;
+  }
+  if (target.empty()) {
+    recipe.d = std::min<std::int64_t>(recipe.d, 16);
+    recipe.e = std::min<std::int64_t>(recipe.e, 16);
+  }
+  if (seed % 4 == 0) {
+    recipe.keys = recipe.queries;
+    for (Term &term : recipe.scores)
+      eachTerm(term, [](Term &leaf) {
+        if (leaf.op == "capture" && isFloat(leaf.type) && leaf.by != "head" && leaf.shift == 0)
+          leaf.name = std::string("shared_") + name(leaf.type);
+      });
+  }
+  return recipe;
+}
+
+double largest(const Array &array) {
+  double most = 0;
+  for (double x : array.data)
+    most = std::max(most, std::abs(x));
+  return most;
+}
+
+struct Outcome {
+  enum { right, refused, wrong } is = right;
+  std::string text;
+};
+
+/// All that the programs read and store, with random derivatives of the loss.
+Evaluation everything(const tests::Held &held, const Gradient &made, const std::function<double(double, Type)> &stored) {
+  Evaluation all = held.inputs;
+  unsigned seed = 100;
+  for (const Store &store : held.program.stores)
+    if (auto name = made.upstream.find(store.tensor.name()); name != made.upstream.end())
+      all.tensors[name->second] = tests::randomArray(held.stored.at(store.tensor.name()), ++seed, store.tensor.type());
+  for (auto &[name, array] : evaluateGradient(made, all, stored))
+    all.tensors[name] = array;
+  return all;
+}
+
+/// What differs from the tape.
+std::string faultOfPrograms(const tests::Held &held, const Gradient &made) {
+  const Evaluation all = everything(held, made, {});
+  tests::Tape tape(held.program, held.inputs);
+  (void)tape.forward();
+  std::map<std::string, Array> upstream;
+  for (const auto &[output, name] : made.upstream)
+    upstream[output] = all.tensors.at(name);
+  const auto expected = tape.backward(upstream);
+  std::string fault;
+  for (const auto &[input, name] : made.gradients) {
+    const Array &want = expected.at(input);
+    if (const tests::Comparison c = tests::compare(all.tensors.at(name), want, {1e-9 * (1 + largest(want)), 1e-9}); !c)
+      fault += name + ": " + c.summary + "\n";
+  }
+  return fault;
+}
+
+std::map<std::string, std::int64_t> innerOf(const tests::Held &held, const Program &program) {
+  std::map<std::string, std::int64_t> inner;
+  const Roles roles = rolesOf(program);
+  for (const auto &[axis, length] : held.inner)
+    for (std::size_t i = 0; i < roles.axes.size(); ++i)
+      if (roles.axes[i].name() == axis && roles.roles[i] == Role::inner)
+        inner[axis] = length;
+  return inner;
+}
+
+/// What a backward kernel makes of the numbers that the others stored.
+std::string faultOfKernels(const tests::Held &held, const Gradient &made, const Target &target) {
+  const Evaluation all = everything(held, made, [](double x, Type type) { return rounded(x, type); });
+  std::string fault;
+  for (const Program &program : made.backward) {
+    tests::Held part{program, {}, {{}, {}}, {}, {}};
+    part.inner = innerOf(held, program);
+    std::set<std::string> stored;
+    for (const Store &store : program.stores) {
+      const Array &array = all.tensors.at(store.tensor.name());
+      stored.insert(store.tensor.name());
+      part.stored[store.tensor.name()] = array.shape;
+      const double unit = std::max(tests::unitRoundoff(store.tensor.type()), tests::unitRoundoff(target.isHost() ? Type::f32 : Type::bf16));
+      part.tolerances[store.tensor.name()] = {4 * unit * largest(array) + 1e-4 * (1 + largest(array)), unit};
+    }
+    for (const auto &tensor : tensorsOf(program))
+      if (!stored.count(tensor->name))
+        part.inputs.tensors[tensor->name] = all.tensors.at(tensor->name);
+    for (const Tile &scalar : scalarsOf(program))
+      part.inputs.scalars[scalar.node().label] = all.scalars.at(scalar.node().label);
+    for (const Axis &axis : axesOf(program))     // of which no tensor that it reads may tell
+      for (const auto &[name, tensor, dimension] : {std::tuple("h", "X", 0), std::tuple("q", "X", 1), std::tuple("k", "W", 1)})
+        if (axis.name() == name)
+          part.inputs.extents[name] = held.inputs.tensors.at(tensor).shape[std::size_t(dimension)];
+    const Schedule schedule = defaultSchedule(program, target, part.inner);
+    if (!target.isHost()) {
+      fault += tests::faultOf(part, schedule, target, 0);
+      continue;
+    }
+    tests::Tensors tensors(program, part.inputs, part.stored);
+    build(program, {.target = "host", .extents = part.inner, .useCache = false}).launch(tensors.arguments);
+    std::map<std::string, Array> outputs;
+    for (const auto &[name, shape] : part.stored)
+      outputs[name] = tensors.read(name);
+    if (std::string own = tests::differences(part, outputs, tests::meaningOf(part)); !own.empty())
+      fault += program.name + ": " + own;
+  }
+  return fault;
+}
+
+/// Of either form: sums in memory where a kernel can make them.
+Gradient gradientOf(const tests::Held &held, const Recipe &recipe, const Options &options) {
+  GradientOptions wanted;
+  wanted.accumulates = recipe.queries % 2 == 0;
+  if (wanted.accumulates && !options.target.empty() && options.target != "host")
+    try {
+      Gradient made = gradient(held.program, wanted);
+      for (const Program &program : made.backward)
+        (void)defaultSchedule(program, findTarget(options.target), innerOf(held, program));
+      return made;
+    } catch (const std::invalid_argument &) {
+      wanted.accumulates = false;
+    }
+  return gradient(held.program, wanted);
+}
+
+Outcome tried(const Recipe &recipe, const Options &options) {
+  std::optional<tests::Held> held;
+  try {
+    held = build(recipe);
+  } catch (const ProgramError &) {
+    return {};   // a smaller recipe that makes no program
+  }
+  try {
+    const Gradient made = gradientOf(*held, recipe, options);
+    const std::string fault = options.target.empty() ? faultOfPrograms(*held, made) : faultOfKernels(*held, made, findTarget(options.target));
+    return {fault.empty() ? Outcome::right : Outcome::wrong, fault};
+  } catch (const ProgramError &error) {
+    return {Outcome::wrong, error.what()};
+  } catch (const std::exception &error) {
+    // A GPU's kernel may be refused, with what to do.
+    const std::string text = error.what();
+    const bool namesCure = text.find("run on the CPU (target host)") != text.npos || text.find("; take ") != text.npos;
+    return {!options.target.empty() && options.target != "host" && namesCure ? Outcome::refused : Outcome::wrong, text};
+  }
+}
+
+/// The smallest recipe found that is wrong too.
+std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, const Options &options) {
+  int attempts = options.attempts;
+  for (bool found = true; found;) {
+    found = false;
+    for (const Recipe &candidate : smaller(recipe)) {
+      if (attempts-- <= 0)
+        return {recipe, outcome};
+      if (Outcome next = tried(candidate, options); next.is == Outcome::wrong) {
+        recipe = candidate;
+        outcome = std::move(next);
+        found = true;
+        break;
+      }
+    }
+  }
+  return {recipe, outcome};
+}
+
+int run(const Options &options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::uint64_t failures = 0, refusals = 0, captured = 0;
+  for (std::uint64_t seed = options.first; seed < options.first + options.programs; ++seed) {
+    const Recipe recipe = recipeOf(seed, options.target);
+    const Outcome outcome = tried(recipe, options);
+    refusals += outcome.is == Outcome::refused;
+    captured += gradient(build(recipe).program).gradients.size() > 3;
+    if (outcome.is == Outcome::wrong) {
+      ++failures;
+      const auto [small, its] = minimised(recipe, outcome, options);
+      std::printf("seed %llu fails: %s%s\nmade smaller: %s%s\n", static_cast<unsigned long long>(seed), print(recipe).c_str(), outcome.text.c_str(), print(small).c_str(), its.text.c_str());
+      std::fflush(stdout);
+    }
+    if (!options.resume.empty())
+      std::ofstream(options.resume) << seed + 1 << "\n";
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("gradients of %llu programs on %s from seed %llu: %llu failed, %llu refused, %llu with captured gradients, %.1f s\n", static_cast<unsigned long long>(options.programs),
+              options.target.empty() ? "evaluate()" : options.target.c_str(), static_cast<unsigned long long>(options.first), static_cast<unsigned long long>(failures),
+              static_cast<unsigned long long>(refusals), static_cast<unsigned long long>(captured), seconds);
+  const bool isVaried = options.programs < 50 || captured * 10 > options.programs;
+  if (!isVaried)
+    std::printf("fewer than a tenth have gradients of what they capture\n");
+  if (refusals * 2 > options.programs)
+    std::printf("more than half are refused\n");
+  return failures || !isVaried || refusals * 2 > options.programs;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+  try {
+    return run(parse(count, words));
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "fuzz_gradients: %s\n", error.what());
+    return 2;
+  }
+}
