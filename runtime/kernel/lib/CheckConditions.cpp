@@ -1,5 +1,6 @@
 // Requirements and reads, by interval arithmetic over the lengths and scalars of the launch.
 #include "Checked.h"
+#include "Requirements.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -43,21 +44,6 @@ private:
   const Checked &checked;
 };
 
-/// `extent(h) = 6, K.dimension(1) = 4`: the leaves of a condition, each once.
-void listLeaves(const Expression &expression, const Values &values, std::vector<std::string> &list) {
-  for (const Expression &operand : expression.operands)
-    listLeaves(operand, values, list);
-  std::optional<Interval> value;
-  if (!expression.operands.empty() || expression.op == "constant" || !(value = values(expression)))
-    return;
-  std::string text = expression.op == "scalar"   ? expression.name
-                     : expression.op == "extent" ? fmt::format("extent({})", expression.name)
-                                                 : fmt::format("{}.dimension({})", expression.name, expression.dimension);
-  text += fmt::format(" = {}", value->low);
-  if (std::find(list.begin(), list.end(), text) == list.end())
-    list.push_back(text);
-}
-
 /// Whether an axis that the index runs along is empty, so that nothing is read there.
 bool readsNothing(const Expression &expression, const Values &values) {
   if (expression.op == "index") {
@@ -74,14 +60,8 @@ std::string number(double value) { return fmt::format("{:.0f}", value); }
 void checkConditions(const Artifact &artifact, const Checked &checked) {
   const Values values(artifact, checked);
   const ExpressionScope scope{[&](const Expression &leaf) { return values(leaf); }};
-  for (const RequirementFacts &requirement : artifact.requirements) {
-    auto truth = range(requirement.condition, scope);
-    if (truth && truth->low > 0)
-      continue;
-    std::vector<std::string> leaves;
-    listLeaves(requirement.condition, values, leaves);
-    throw ArgumentError(fmt::format("program '{}': {} (here {})", artifact.program, requirement.message, leaves.empty() ? "never" : fmt::format("{}", fmt::join(leaves, ", "))));
-  }
+  if (const auto unmet = unmetRequirement(artifact.program, artifact.requirements, scope, Unknown::isUnmet))
+    throw ArgumentError(*unmet);
   if (!checked.hasItems)
     return;
   for (const IndexFacts &index : artifact.indices) {

@@ -25,6 +25,9 @@ struct ScheduleWanted {
 
 [[nodiscard]] tuning::RecordKey recordKeyOf(const ScheduleWanted &wanted);
 
+/// Where tunings of the program for such options are kept.
+[[nodiscard]] cache::Digest recordDigest(const Program &program, const BuildOptions &options);
+
 /// A schedule better than the default one as far as is known, and where it comes from; nothing where nothing is. Throws std::invalid_argument
 /// where shapes contradict each other, or are needed and not given.
 [[nodiscard]] std::optional<ScheduleChoice> betterSchedule(const ScheduleWanted &wanted);

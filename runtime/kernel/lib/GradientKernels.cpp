@@ -1,16 +1,15 @@
 #include "tilewright/kernel/GradientKernels.h"
-#include "BuildKey.h"
+#include "GradientForms.h"
 #include "GradientState.h"
 #include "LayOut.h"
 #include "Listed.h"
-#include "tilewright/dsl/Roles.h"
 #include "tilewright/kernel/BetweenKernels.h"
-#include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/kernel/TuneGradient.h"
+#include "tilewright/tune/Choose.h"
 #include "tilewright/artifact/CompileError.h"
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
-#include <set>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -25,16 +24,6 @@ constexpr std::size_t alignment = 256;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// A kernel walks a fold, or elements.
-bool hasKernel(const Program &program) {
-  try {
-    (void)rolesOf(program);
-    return true;
-  } catch (const ProgramError &) {
-    return !foldsOf(program).empty();      // whoever builds it says why not
-  }
-}
-
 /// Where nothing owns the tiles that a gradient runs along, there is none.
 void refuseWithoutFold(const Gradient &made) {
   for (const Program &program : made.backward)
@@ -42,31 +31,6 @@ void refuseWithoutFold(const Gradient &made) {
       throw std::invalid_argument(fmt::format("'{}' is no sum, and no kernel that is asked for has its tiles at hand; ask for the gradients of the tensors that dots multiply by GradientOptions::inputs too, or "
                                               "use evaluateGradient()",
                                               program.stores[0].tensor.name()));
-}
-
-/// Do its steps add to a tensor?
-bool isAddedTo(const Program &program) {
-  const Roles roles = rolesOf(program);
-  return std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return addedBySteps(roles, store) != nullptr; });
-}
-
-/// Is there a condition along the fold axis, under which tiles are skipped? Where they are, kernels that each sum in registers were as fast or faster
-/// (docs/performance.md): what is added to memory is added by few steps at a time.
-bool skipsTiles(const Program &program) {
-  const Roles roles = rolesOf(program);
-  std::set<const Node *> seen;
-  const std::function<bool(const Tile &)> visit = [&](const Tile &tile) {
-    const Node &node = tile.node();
-    if (!seen.insert(&node).second)
-      return false;
-    if (node.op == Op::select && isFloat(node.type)) {
-      const Axes &axes = node.operands[0].axes();
-      if (std::any_of(axes.begin(), axes.end(), [&](const Axis &axis) { return same(axis, roles.fold->axis); }))
-        return true;
-    }
-    return std::any_of(node.operands.begin(), node.operands.end(), visit);
-  };
-  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), visit);
 }
 
 State::Step stepOf(const Gradient &made, const Program &program, Kernel kernel) {
@@ -78,6 +42,46 @@ State::Step stepOf(const Gradient &made, const Program &program, Kernel kernel) 
   for (const Tile &scalar : scalarsOf(program))
     step.scalars.push_back(scalar.node().label);
   return step;
+}
+
+/// Each kernel with the schedule of the same place, where one is given.
+GradientKernels buildAll(Gradient programs, const BuildOptions &options, const std::vector<std::optional<Schedule>> &schedules) {
+  std::vector<Kernel> kernels;
+  auto add = [&](const Program &program) {
+    BuildOptions own = optionsOfKernel(programs, program, options);
+    if (!own.schedule && kernels.size() < schedules.size())
+      own.schedule = schedules[kernels.size()];
+    kernels.push_back(build(program, own));
+  };
+  add(programs.forward);
+  for (const Program &program : programs.backward)
+    add(program);
+  Kernel forward = kernels.front();
+  kernels.erase(kernels.begin());
+  return GradientKernels(std::move(programs), std::move(forward), std::move(kernels));
+}
+
+/// With what was just found. What was not reached has its default schedule.
+GradientKernels buildTuned(TunedGradient tuned, BuildOptions options) {
+  options.tune = Tune::cached;
+  if (options.useCache)
+    return buildAll(std::move(tuned.programs), options, {});
+  std::vector<std::optional<Schedule>> schedules;
+  for (const TuningRecord &record : tuned.records) {
+    schedules.push_back(tuning::choice(record));
+    if (schedules.back() && *schedules.back() == record.runs.back().tried.front().schedule)
+      schedules.back().reset();   // the default one, with all that a build makes of it
+  }
+  return buildAll(std::move(tuned.programs), options, schedules);
+}
+
+/// Where Tune::measure asks for it and nothing is known of the form: what `tune` finds. Of threads that ask at once, one measures.
+template <class TuneIt> std::optional<TunedGradient> measured(const Gradient &form, const BuildOptions &options, TuneIt tune) {
+  if (options.tune != Tune::measure || options.shapes.empty())
+    return std::nullopt;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return knownSeconds(form, options) ? std::nullopt : std::optional<TunedGradient>(tune());
 }
 
 void sortOut(std::vector<std::string> &names) {
@@ -208,40 +212,12 @@ std::size_t GradientKernels::workspaceBytes(const Arguments &arguments) const { 
 void GradientKernels::forward(Stream stream, const Arguments &arguments, Workspace workspace) const { tw::forward(*state, stream, Listed(arguments), workspace); }
 void GradientKernels::backward(Stream stream, const Arguments &arguments, Workspace workspace) const { tw::backward(*state, stream, Listed(arguments), workspace); }
 
-BuildOptions optionsFor(const Program &program, BuildOptions options) {
-  const Roles roles = rolesOf(program, options.schedule ? options.schedule->block : std::string());
-  std::erase_if(options.extents, [&](const auto &extent) {
-    return std::none_of(roles.axes.begin(), roles.axes.end(), [&](const Axis &axis) { return axis.name() == extent.first && roles.of(axis) == Role::inner; });
-  });
-  return options;
-}
-
-Gradient gradientFor(const Program &program, const BuildOptions &options, GradientOptions wanted) {
-  const Target target = targetOf(options);
-  BuildOptions backward = options;
-  backward.schedule.reset();   // it is the forward kernel's
-  wanted.accumulates = wanted.accumulates || (target.isHopper() && !options.deterministic && !skipsTiles(program));
-  while (true) {
-    Gradient made = gradient(program, wanted);
-    try {
-      for (const Program &each : made.backward)
-        if (hasKernel(each))
-          (void)defaultSchedule(each, target, optionsFor(each, backward).extents);
-      return made;
-    } catch (const std::invalid_argument &) {
-      if (std::exchange(wanted.accumulates, false))
-        continue;
-      if (wanted.tilesPerProgram <= 1)
-        return made;   // whoever builds it says why
-    }
-    --wanted.tilesPerProgram;
-  }
-}
-
 GradientKernels buildGradient(const Program &program, const BuildOptions &options, const GradientOptions &wanted) {
+  if (options.tune == Tune::measure)
+    if (auto tuned = measured(formsFor(program, options, wanted).front(), options, [&] { return tuneGradient(program, options, {}, wanted).front(); }))
+      return buildTuned(std::move(*tuned), options);
   Gradient made = gradientFor(program, options, wanted);
-  const bool adds = std::any_of(made.backward.begin(), made.backward.end(), [](const Program &each) { return hasKernel(each) && isAddedTo(each); });
-  if (!adds)
+  if (!addsToMemory(made))
     return buildGradient(std::move(made), options);
   try {
     return buildGradient(std::move(made), options);
@@ -254,15 +230,9 @@ GradientKernels buildGradient(const Program &program, const BuildOptions &option
 
 GradientKernels buildGradient(Gradient programs, const BuildOptions &options) {
   refuseWithoutFold(programs);
-  Kernel forward = build(programs.forward, optionsFor(programs.forward, options));
-  BuildOptions others = options;
-  others.schedule.reset();
-  others.tune = Tune::never;   // shapes are those of the program itself
-  others.shapes.clear();
-  std::vector<Kernel> backward;
-  for (const Program &each : programs.backward)
-    backward.push_back(build(each, optionsFor(each, others)));
-  return GradientKernels(std::move(programs), std::move(forward), std::move(backward));
+  if (auto tuned = measured(programs, options, [&] { return tuneGradient(programs, options); }))
+    return buildTuned(std::move(*tuned), options);
+  return buildAll(std::move(programs), options, {});
 }
 
 } // namespace tw

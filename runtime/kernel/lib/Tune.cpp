@@ -1,5 +1,5 @@
 // tune(): candidates by the cost model, built as any kernel is, launched where they are meant to run.
-#include "tilewright/kernel/Tune.h"
+#include "TuneChain.h"
 #include "AssembleDevice.h"
 #include "BuildKey.h"
 #include "ChooseSchedule.h"
@@ -111,7 +111,7 @@ struct Subject {
   [[nodiscard]] ScheduleWanted wanted() const { return {program, programText, target, request.sharedLimit, request.inner, request.assembler, options}; }
 };
 
-Tuned measure(const Program &program, const BuildOptions &given, const TuneOptions &how) {
+Tuned measure(const Program &program, const BuildOptions &given, const TuneOptions &how, TuneChain *chain) {
   const Subject subject(program, given);
   const BuildOptions &options = subject.options;
   const Request &request = subject.request;
@@ -125,9 +125,10 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
   const std::vector<tuning::Candidate> candidates = candidatesFor(wanted, request.schedule, how);
   std::vector<std::optional<Kernel>> kernels(candidates.size());
   const TuningInputs whole{allShapes(program, options.shapes, request.inner), how.values};
-  TuneProblem timed(program, whole, ordinal);
-  const std::unique_ptr<TuneMachine> machine = ordinal ? gpuToTuneOn(*ordinal, program, whole, timed) : hostToTuneOn();
-  TuneCheck check(program, timed, [&](const Kernel &kernel, const TuneProblem &problem) { machine->launchAndWait(kernel, problem); });
+  const SharedTensors shared = chain ? chain->shared : SharedTensors();
+  TuneProblem timed(program, whole, ordinal, shared);
+  const std::unique_ptr<TuneMachine> machine = ordinal ? gpuToTuneOn(*ordinal, program, whole, shared, timed) : hostToTuneOn();
+  TuneCheck check(program, timed, [&](const Kernel &kernel, const TuneProblem &problem) { machine->launchAndWait(kernel, problem); }, shared);
 
   tuning::Bench bench;
   bench.compile = [&](std::size_t i) {
@@ -138,10 +139,16 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
     return kernels[i]->schedule();
   };
   bench.check = [&](std::size_t i) {
-    if (i == 0)
-      check.useSmall(how.check ? std::vector{TuningInputs{allShapes(program, how.check->shapes, request.inner), how.check->values}}
-                               : smallProblems(stateOf(*kernels[0]).artifact, whole),
-                     ordinal);
+    if (i == 0) {
+      if (chain && chain->hasBegun)
+        check.useSmall(chain->small ? std::vector{partOf(program, *chain->small)} : std::vector<TuningInputs>(), ordinal);
+      else
+        check.useSmall(how.check ? std::vector{TuningInputs{allShapes(program, how.check->shapes, request.inner), how.check->values}}
+                                 : smallProblems(stateOf(*kernels[0]).artifact, whole),
+                       ordinal);
+      if (chain)
+        chain->takeSmall(check.smallProblem());
+    }
     return check.check(*kernels[i]);
   };
   bench.measure = [&](std::size_t i) { return machine->seconds(*kernels[i], timed); };
@@ -149,35 +156,49 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
   tuning::TunerOptions tuner;
   tuner.budgetSeconds = how.budgetSeconds;
   tuner.mostCompiled = std::max(how.candidates, 1 + how.also.size());
-  tuner.onProgress = how.onProgress;
+  if (how.onProgress)
+    tuner.onProgress = [&](TuningProgress now) {
+      now.program = program.name;
+      how.onProgress(now);
+    };
   tuner.stop = how.stop;
   Tuned tuned{{program.name, target.name, recordKey.shapeClass, {}}, tuning::digestOf(recordKey), {}};
   tuned.run = {processorName(target, how.gpu), target.isHost() ? "" : cuda::driverVersion(), request.assembler, TILEWRIGHT_VERSION,
                shapesText(whole.shapes),       tuning::tune(candidates, bench, tuner)};
+  if (chain && isTimed(tuned.run)) {
+    machine->launchAndWait(*kernels[0], timed);
+    chain->takeStored(timed);
+  }
   return tuned;
 }
 
 } // namespace
 
-TuningRecord tune(const Program &program, const BuildOptions &options, const TuneOptions &how) {
+bool isTimed(const TuningRun &run) { return !run.tried.empty() && !run.tried.front().seconds.empty(); }
+
+TuningRecord tune(const Program &program, const BuildOptions &options, const TuneOptions &how, TuneChain *chain) {
   if (options.shapes.empty())
     throw std::invalid_argument("nothing says for which shapes to tune; give those of the tensors in BuildOptions::shapes");
-  Tuned tuned = measure(program, options, how);
+  checkShapes(program, options);
+  Tuned tuned = measure(program, options, how, chain);
   TuningRecord record = tuned.heading;
   record.runs.push_back(tuned.run);
   // Where the default schedule was not timed, a launch before it may have failed, and nothing is known of the others either.
-  const bool isKnown = !tuned.run.tried.empty() && !tuned.run.tried.front().seconds.empty();
-  if (!options.useCache || !isKnown)
+  if (!options.useCache || !isTimed(tuned.run))
     return record;
   const auto records = tuning::sharedRecords();
   records->add(tuned.key, tuned.heading, tuned.run);
   return records->find(tuned.key).value_or(record);
 }
 
+TuningRecord tune(const Program &program, const BuildOptions &options, const TuneOptions &how) { return tune(program, options, how, nullptr); }
+
+cache::Digest recordDigest(const Program &program, const BuildOptions &options) { return tuning::digestOf(recordKeyOf(Subject(program, options).wanted())); }
+
 std::optional<TuningRecord> findRecord(const Program &program, const BuildOptions &given) {
   if (given.shapes.empty() || !given.useCache)
     return std::nullopt;
-  return tuning::sharedRecords()->find(tuning::digestOf(recordKeyOf(Subject(program, given).wanted())));
+  return tuning::sharedRecords()->find(recordDigest(program, given));
 }
 
 ScheduleChoice chosenSchedule(const Program &program, const BuildOptions &options) {

@@ -1,5 +1,6 @@
 #include "TuneCheck.h"
 #include "tilewright/dsl/Diagnostic.h"
+#include "tilewright/kernel/Elements.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ std::string difference(const std::string &tensor, const std::vector<double> &res
 
 void TuneCheck::useSmall(std::vector<TuningInputs> problems, std::optional<int> ordinal) {
   for (TuningInputs &problem : problems) {
-    auto tried = std::make_unique<TuneProblem>(program, std::move(problem), ordinal);
+    auto tried = std::make_unique<TuneProblem>(program, std::move(problem), ordinal, shared);
     try {
       for (auto &[name, array] : evaluate(program, tried->evaluation()))
         expected[name] = std::move(array.data);
@@ -67,6 +68,21 @@ void TuneCheck::useSmall(std::vector<TuningInputs> problems, std::optional<int> 
       expected.clear();
     }
   }
+}
+
+std::optional<TuningInputs> TuneCheck::smallProblem() const {
+  if (!small)
+    return std::nullopt;
+  TuningInputs all{{}, small->evaluation()};
+  for (const auto &[tensor, view] : small->arguments().tensors) {
+    all.shapes[tensor] = view.shape;
+    if (const auto right = expected.find(tensor); right != expected.end()) {
+      std::vector<double> &data = all.values.tensors.at(tensor).data = right->second;
+      for (double &value : data)
+        value = rounded(value, view.type);
+    }
+  }
+  return all;
 }
 
 TuneCheck::Values TuneCheck::run(const Kernel &kernel, TuneProblem &problem) const {

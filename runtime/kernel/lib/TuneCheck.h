@@ -20,10 +20,16 @@ namespace tw {
 class TuneCheck {
 public:
   using Launch = std::function<void(const Kernel &, const TuneProblem &)>;   // and waits
-  TuneCheck(const Program &program, TuneProblem &timed, Launch launch) : program(program), timed(timed), launch(std::move(launch)) {}
+  TuneCheck(const Program &program, TuneProblem &timed, Launch launch, SharedTensors shared = {})
+      : program(program), timed(timed), launch(std::move(launch)), shared(std::move(shared)) {
+    this->shared.stored.clear();   // of the timed problem
+  }
 
   /// The first of these problems that evaluate() takes is the small one. None may be.
   void useSmall(std::vector<TuningInputs> problems, std::optional<int> ordinal);
+
+  /// The small problem, with what is right of stored tensors, in their types; nothing where there is none.
+  [[nodiscard]] std::optional<TuningInputs> smallProblem() const;
 
   /// What is wrong with the kernel; empty: nothing. The first call sets what later ones are held to.
   [[nodiscard]] std::string check(const Kernel &kernel);
@@ -35,6 +41,7 @@ private:
   const Program &program;
   TuneProblem &timed;
   Launch launch;
+  SharedTensors shared;
   std::unique_ptr<TuneProblem> small;
   Values expected;                         // of the small problem
   std::map<std::string, double> allowed;   // by tensor, once the first schedule was checked

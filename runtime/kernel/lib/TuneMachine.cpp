@@ -40,12 +40,12 @@ private:
 /// tensors, so that none finds there what the one before has left.
 class Device : public TuneMachine {
 public:
-  Device(int ordinal, const Program &program, const TuningInputs &inputs, const TuneProblem &problem)
+  Device(int ordinal, const Program &program, const TuningInputs &inputs, const SharedTensors &shared, const TuneProblem &problem)
       : ordinal(ordinal), flush(ordinal), watch(ordinal, nullptr) {
     constexpr double most = 64;   // of small tensors
     const double wanted = double(flush.bytes()) / double(std::max<std::size_t>(problem.bytes(), 1));
     for (int i = 1; i < int(std::min(std::ceil(wanted), most)); ++i)
-      copies.push_back(std::make_unique<TuneProblem>(program, inputs, ordinal));
+      copies.push_back(std::make_unique<TuneProblem>(program, inputs, ordinal, shared));
   }
   void launchAndWait(const Kernel &kernel, const TuneProblem &problem) override {
     queue(kernel, problem);
@@ -97,8 +97,8 @@ private:
 
 std::unique_ptr<TuneMachine> hostToTuneOn() { return std::make_unique<Host>(); }
 
-std::unique_ptr<TuneMachine> gpuToTuneOn(int ordinal, const Program &program, const TuningInputs &inputs, const TuneProblem &problem) {
-  return std::make_unique<Device>(ordinal, program, inputs, problem);
+std::unique_ptr<TuneMachine> gpuToTuneOn(int ordinal, const Program &program, const TuningInputs &inputs, const SharedTensors &shared, const TuneProblem &problem) {
+  return std::make_unique<Device>(ordinal, program, inputs, shared, problem);
 }
 
 } // namespace tw

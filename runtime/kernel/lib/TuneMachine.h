@@ -14,7 +14,7 @@ public:
 };
 
 [[nodiscard]] std::unique_ptr<TuneMachine> hostToTuneOn();
-/// `problem` is what is timed there, made of `inputs`.
-[[nodiscard]] std::unique_ptr<TuneMachine> gpuToTuneOn(int ordinal, const Program &program, const TuningInputs &inputs, const TuneProblem &problem);
+/// `problem` is what is timed there, made of `inputs` and `shared`.
+[[nodiscard]] std::unique_ptr<TuneMachine> gpuToTuneOn(int ordinal, const Program &program, const TuningInputs &inputs, const SharedTensors &shared, const TuneProblem &problem);
 
 } // namespace tw

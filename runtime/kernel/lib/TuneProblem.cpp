@@ -47,6 +47,8 @@ std::vector<std::byte> madeNumbers(const std::string &tensor, Type type, std::si
 /// Lengths of the checked problem.
 constexpr std::int64_t alongBlock = 269, alongFold = 523;
 
+constexpr std::size_t rowAlignment = 16;
+
 } // namespace
 
 std::map<std::string, std::vector<std::int64_t>> allShapes(const Program &program, const std::map<std::string, std::vector<std::int64_t>> &given,
@@ -119,32 +121,66 @@ std::vector<TuningInputs> smallProblems(const Artifact &artifact, const TuningIn
   return all;
 }
 
-TuneProblem::TuneProblem(const Program &program, TuningInputs inputs, std::optional<int> ordinal) : ordinal(ordinal) {
+TuneProblem::Place TuneProblem::placeOf(const TensorInfo &tensor, const TuningInputs &inputs, const SharedTensors &shared, bool isStored) const {
+  const auto &shape = inputs.shapes.at(tensor.name);
+  const std::size_t elements = count(shape), size = std::size_t(tw::bytes(tensor.type));
+  std::vector<std::byte> own;
+  if (auto values = inputs.values.tensors.find(tensor.name); values != inputs.values.tensors.end()) {
+    if (values->second.shape != shape)
+      throw std::invalid_argument(fmt::format("the numbers given for tensor '{}' are of shape [{}], its own is [{}]", tensor.name,
+                                              fmt::join(values->second.shape, ", "), fmt::join(shape, ", ")));
+    own.resize(elements * size);
+    putElements(values->second.data, tensor.type, own.data());
+  } else if (auto stored = shared.stored.find(tensor.name); stored != shared.stored.end() && stored->second.size() == elements * size) {
+    own = stored->second;
+  } else if (isStored) {
+    own.assign(elements * size, std::byte(0xff));
+  } else if (isFloat(tensor.type)) {
+    own = madeNumbers(tensor.name, tensor.type, elements);
+  } else {
+    own.assign(elements * size, std::byte(0));
+  }
+  Place place;
+  place.row = (shape.empty() ? 1 : std::size_t(shape.back())) * size;
+  place.step = !shape.empty() && shared.between.contains(tensor.name) ? (place.row + rowAlignment - 1) / rowAlignment * rowAlignment : place.row;
+  if (place.step == place.row) {
+    place.host = std::move(own);
+    return place;
+  }
+  place.host.assign(own.size() / std::max<std::size_t>(place.row, 1) * place.step, std::byte(0xff));
+  for (std::size_t from = 0, to = 0; from < own.size(); from += place.row, to += place.step)
+    std::memcpy(place.host.data() + to, own.data() + from, place.row);
+  return place;
+}
+
+std::vector<std::byte> TuneProblem::Place::gathered(const std::vector<std::byte> &from) const {
+  if (step == row)
+    return from;
+  std::vector<std::byte> all;
+  for (std::size_t at = 0; at < from.size(); at += step)
+    all.insert(all.end(), from.begin() + std::ptrdiff_t(at), from.begin() + std::ptrdiff_t(at + row));
+  return all;
+}
+
+TuneProblem::TuneProblem(const Program &program, TuningInputs inputs, std::optional<int> ordinal, const SharedTensors &shared) : ordinal(ordinal) {
   for (const auto &tensor : tensorsOf(program)) {
     const std::string &name = tensor->name;
     const auto &shape = inputs.shapes.at(name);
-    const std::size_t elements = count(shape), size = std::size_t(tw::bytes(tensor->type));
-    Place &place = places[name];
-    if (auto values = inputs.values.tensors.find(name); values != inputs.values.tensors.end()) {
-      if (values->second.shape != shape)
-        throw std::invalid_argument(fmt::format("the numbers given for tensor '{}' are of shape [{}], its own is [{}]", name,
-                                                fmt::join(values->second.shape, ", "), fmt::join(shape, ", ")));
-      place.host.resize(elements * size);
-      putElements(values->second.data, tensor->type, place.host.data());
-    } else if (isStoredHere(program, name)) {
-      place.host.assign(elements * size, std::byte(0xff));
-    } else if (isFloat(tensor->type)) {
-      place.host = madeNumbers(name, tensor->type, elements);
-    } else {
-      place.host.assign(elements * size, std::byte(0));
-    }
+    Place &place = places[name] = placeOf(*tensor, inputs, shared, isStoredHere(program, name));
     void *data = place.host.data();
     if (ordinal) {
       place.device = cuda::Buffer(*ordinal, place.host.size());
       place.device.write(place.host.data());
       data = place.device.data();
     }
-    given.tensors[name] = {data, tensor->type, shape, {}};
+    TensorView view{data, tensor->type, shape, {}};
+    if (place.step != place.row) {
+      view.strides.assign(shape.size(), 1);
+      auto step = std::int64_t(place.step / std::size_t(tw::bytes(tensor->type)));
+      for (std::size_t d = shape.size() - 1; d-- > 0; step *= shape[d])
+        view.strides[d] = step;
+    }
+    given.tensors[name] = std::move(view);
   }
   for (const Store &store : program.stores)
     if (std::find(outputs.begin(), outputs.end(), store.tensor.name()) == outputs.end())
@@ -173,14 +209,25 @@ void TuneProblem::clearStored() {
 Evaluation TuneProblem::evaluation() const {
   Evaluation all{{}, given.scalars};
   for (const auto &[name, view] : given.tensors)
-    all.tensors[name] = {view.shape, getElements(view.type, places.at(name).host.data(), elements(name))};
+    all.tensors[name] = {view.shape, getElements(view.type, places.at(name).gathered(places.at(name).host).data(), elements(name))};
   return all;
+}
+
+std::vector<std::byte> TuneProblem::elementsOf(const std::string &tensor) const {
+  const Place &place = places.at(tensor);
+  if (!ordinal)
+    return place.gathered(place.host);
+  std::vector<std::byte> read(place.host.size());
+  place.device.read(read.data());
+  return place.gathered(read);
 }
 
 std::vector<double> TuneProblem::sample(const std::string &tensor, std::size_t most) const {
   const TensorView &view = given.tensors.at(tensor);
   const Place &place = places.at(tensor);
   const std::size_t all = elements(tensor), size = std::size_t(tw::bytes(view.type)), runs = all <= most ? 1 : 64;
+  if (place.step != place.row)   // a number a row or so: few
+    return getElements(view.type, elementsOf(tensor).data(), all);
   const std::size_t length = std::min(all, most / runs);
   std::vector<std::byte> read(length * size);
   std::vector<double> values;

@@ -5,12 +5,19 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace tw {
 
 struct Artifact;
+
+/// Tensors that several programs share which run in turn.
+struct SharedTensors {
+  std::set<std::string> between;                          // lie between them: their rows begin at multiples of 16 bytes, as layOut() has them
+  std::map<std::string, std::vector<std::byte>> stored;   // what an earlier one stored, element by element
+};
 
 /// The shape of every tensor of the program: those given, and those of stored tensors by the lengths of their axes. Throws
 /// std::invalid_argument naming a tensor that is read and has none.
@@ -28,7 +35,7 @@ allShapes(const Program &program, const std::map<std::string, std::vector<std::i
 class TuneProblem {
 public:
   /// On GPU `ordinal`, or of the host where there is none. Every tensor has a shape.
-  TuneProblem(const Program &program, TuningInputs inputs, std::optional<int> ordinal);
+  TuneProblem(const Program &program, TuningInputs inputs, std::optional<int> ordinal, const SharedTensors &shared = {});
 
   [[nodiscard]] const Arguments &arguments() const { return given; }
   [[nodiscard]] const std::vector<std::string> &stored() const { return outputs; }
@@ -38,6 +45,8 @@ public:
   [[nodiscard]] Evaluation evaluation() const;
   /// Some elements of a stored tensor: all of them up to `most`, else runs of neighbours, evenly spread.
   [[nodiscard]] std::vector<double> sample(const std::string &tensor, std::size_t most) const;
+  /// All of a tensor as it is now, element by element.
+  [[nodiscard]] std::vector<std::byte> elementsOf(const std::string &tensor) const;
   /// Of all tensors.
   [[nodiscard]] std::size_t bytes() const;
   /// How many the tensor has.
@@ -47,7 +56,10 @@ private:
   struct Place {
     std::vector<std::byte> host;
     cuda::Buffer device;
+    std::size_t row = 0, step = 0;   // bytes of one, and from one to the next
+    [[nodiscard]] std::vector<std::byte> gathered(const std::vector<std::byte> &from) const;
   };
+  [[nodiscard]] Place placeOf(const TensorInfo &tensor, const TuningInputs &inputs, const SharedTensors &shared, bool isStored) const;
 
   std::optional<int> ordinal;
   Arguments given;

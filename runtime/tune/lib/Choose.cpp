@@ -72,4 +72,12 @@ std::optional<Schedule> choice(const TuningRecord &record) {
   return *unchanged;
 }
 
+std::optional<double> chosenSeconds(const TuningRecord &record) {
+  if (const auto chosen = choice(record))
+    for (const Standing &standing : standings(record))
+      if (standing.schedule == *chosen)
+        return standing.seconds;
+  return std::nullopt;
+}
+
 } // namespace tw::tuning

@@ -4,6 +4,7 @@
 #include "Launched.h"
 #include "TuneCheck.h"
 #include "tilewright/dsl/Gallery.h"
+#include "tilewright/schedule/CostModel.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/tune/Choose.h"
 #include <catch2/catch.hpp>
@@ -126,7 +127,9 @@ TEST_CASE("model and measure choose without a record") {
   options.target = "a100";
   options.tune = Tune::model;
   if (cuda::nvrtcAbsence().empty()) {
-    CHECK(chosenSchedule(program, options).origin == ScheduleOrigin::model);
+    const ScheduleChoice chosen = chosenSchedule(program, options);
+    CHECK(chosen.origin == ScheduleOrigin::model);
+    CHECK(chosen.schedule == rank(program, findTarget("a100"), {options.shapes, {}, options.extents}, 1).front().schedule);   // what a table of the model's choices would hold
     BuildOptions shipped = optionsFor({.b = 4, .h = 32, .hkv = 32, .sq = 4096, .skv = 4096, .d = 64, .dv = 64});
     shipped.target = "h200";
     CHECK(chosenSchedule(program, shipped).origin == ScheduleOrigin::shipped);

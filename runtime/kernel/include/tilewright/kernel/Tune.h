@@ -34,6 +34,9 @@ struct TuneOptions {
 /// by then; the last run is this one. Throws as build() does for the default schedule, and RuntimeError where there is no GPU that the target is.
 [[nodiscard]] TuningRecord tune(const Program &program, const BuildOptions &options, const TuneOptions &how = {});
 
+/// Throws ArgumentError, in a launch's words, where tensors of `options.shapes` are not what the program requires; what they do not tell is taken to be right.
+void checkShapes(const Program &program, const BuildOptions &options);
+
 /// What tunings of this program, target, shared limit, compiler and assembler found for the class of `options.shapes`.
 [[nodiscard]] std::optional<TuningRecord> findRecord(const Program &program, const BuildOptions &options);
 

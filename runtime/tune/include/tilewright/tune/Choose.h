@@ -36,5 +36,7 @@ inline constexpr double leastGain = 0.01;
 
 /// The schedule to build; none where nothing was timed often enough.
 [[nodiscard]] std::optional<Schedule> choice(const TuningRecord &record);
+/// What it takes: the median of the latest run that timed it.
+[[nodiscard]] std::optional<double> chosenSeconds(const TuningRecord &record);
 
 } // namespace tw::tuning

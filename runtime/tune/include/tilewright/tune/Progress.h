@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/dsl/Schedule.h"
 #include <cstddef>
+#include <string>
 
 namespace tw {
 
@@ -16,6 +17,7 @@ struct TuningProgress {
   const Schedule *best = nullptr; // lives as long as the call
   double bestSeconds = 0;         // of one launch; 0: nothing is timed yet
   double bestRatio = 1;           // to the default schedule
+  std::string program;            // whose schedules are tried
 };
 
 } // namespace tw
