@@ -14,7 +14,7 @@ int widthOf(const Roles &roles, const Schedule &schedule, const Axis &axis) {
     return 1;
   auto found = schedule.widths.find(axis.name());
   if (found == schedule.widths.end() || found->second < 1)
-    throw ProgramError({axis.where(), "the schedule gives no width of at least 1 for axis '" + axis.name() + "'", {{roles.fold->where, "in the kernel of this fold"}}});
+    throw ProgramError({axis.where(), "the schedule gives no width of at least 1 for axis '" + axis.name() + "'; give one: " + axis.name() + "=64", {{roles.fold->where, "in the kernel of this fold"}}});
   return found->second;
 }
 

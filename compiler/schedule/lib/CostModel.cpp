@@ -31,7 +31,7 @@ public:
   Estimate estimate(const Schedule &schedule) {
     for (const Axis &axis : roles.axes)
       if (roles.isTiled(axis) && !schedule.widths.count(axis.name()))
-        throw std::invalid_argument(fmt::format("the schedule has no width for axis '{}'. The schedule: {}", axis.name(), print(schedule)));
+        throw std::invalid_argument(fmt::format("the schedule gives no width of at least 1 for axis '{0}'; give one: {0}=64. The schedule: {1}", axis.name(), print(schedule)));
     Estimate e;
     addResources(e, schedule);
     const Items &items = itemsOf(schedule);

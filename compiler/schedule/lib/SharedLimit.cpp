@@ -8,16 +8,16 @@
 namespace tw {
 
 std::int64_t parseBytes(std::string_view what, std::string_view text) {
-  constexpr std::int64_t most = std::int64_t(1) << 40;   // far beyond any memory on a chip, and no multiple of it overflows
+  constexpr std::int64_t most = std::int64_t(1) << 40;   // 1 TiB: far beyond any memory on a chip
   std::int64_t bytes = 0;
   const char *end = text.data() + text.size();
   auto [stop, error] = std::from_chars(text.data(), end, bytes);
   std::string_view unit(stop, std::size_t(end - stop));
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  for (auto [name, factor] : {std::pair<std::string_view, std::int64_t>{"", 1}, {"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}})
-    if (error == std::errc() && unit == name && bytes >= 1 && bytes <= most)
+  for (const auto &[name, factor] : {std::pair<std::string_view, std::int64_t>{"", 1}, {"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}})
+    if (error == std::errc() && unit == name && bytes >= 1 && bytes <= most / factor)
       return bytes * factor;
-  throw std::invalid_argument(fmt::format("{} '{}': expected a number of bytes from 1, such as 49152 or 48KiB", what, text));
+  throw std::invalid_argument(fmt::format("{} '{}': expected a number of bytes from 1 to 1 TiB, such as 49152 or 48KiB", what, text));
 }
 
 std::string bytesText(std::int64_t bytes) {

@@ -1,6 +1,7 @@
 // A problem with the derivatives of a loss, in memory; and where it runs without a GPU's kernels.
 #include "RunGradient.h"
 #include "Uniform.h"
+#include "VariantLaunch.h"
 #include "Watch.h"
 #include "tilewright/cpu/ThreadPool.h"
 #include "tilewright/dsl/Roles.h"
@@ -28,7 +29,7 @@ struct Free {
 } // namespace
 
 /// The derivatives of the loss are normal enough, and rounded to O's type.
-BackwardProblem::BackwardProblem(const Problem &problem, const BuildOptions &build) : problem(problem), made(gradientFor(problem.program, build, {.outputs = {"O"}, .inputs = {}})), inputs(problem.inputs) {
+BackwardProblem::BackwardProblem(const Problem &problem, const BuildOptions &build) : problem(problem), made(gradientFor(problem.program, build, gradientsByO())), inputs(problem.inputs) {
   Uniform uniform(0x6772);
   for (const auto &[output, name] : made.upstream) {
     Array array{cli::shapeOf(problem.shape, output), {}};

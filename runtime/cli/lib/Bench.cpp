@@ -37,7 +37,7 @@ int benchVariant(const TuneCommand &command) {
   if (!place.whyNoGpu.empty())
     throw std::invalid_argument(fmt::format("nothing can be timed for {}: {}; `tilewright tune` asks the cost model", place.target, place.whyNoGpu));
   build.target = place.target;
-  TuneTask task = taskFor(command.variant, command.dtype, command.shapes.at(0), build, "--shape");
+  TuneTask task = taskFor(command, command.shapes.at(0), build, "--shape");
   const ScheduleChoice choice = chosenSchedule(task.program, task.build);
   task.how.candidates = 1;
   task.how.budgetSeconds = budget;
@@ -81,20 +81,22 @@ int benchVariant(const TuneCommand &command) {
 Command bench(CLI::App &program) {
   auto options = std::make_shared<TuneCommand>();
   CLI::App *app = program.add_subcommand("bench", "Time a variant: the default schedule, and the one that a build takes for these lengths");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +")->required()->type_name("VARIANT");
-  app->add_option("--shape", options->shapes, "the lengths")->required()->expected(1)->type_name("B,H,Hkv,Sq,Skv,D[,Dv]");
+  addVariant(*app, options->variant);
+  app->add_option("--shape", options->shapes, "the lengths")->required()->expected(1)->type_name(shapeForm);
   app->add_option("--target", options->target,
                   "the processor: host, gpu, or a GPU of `tilewright list --targets` that is here; what GPU 0 is if left out, else the CPU")
       ->type_name("NAME");
-  app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out")->type_name("TYPE");
+  addDtype(*app, options->dtype);
   app->add_option("--budget", options->budget, "how long it may take; 30s if left out")->type_name("TIME");
   app->add_option("--gpus", options->gpus, "which GPU; the first one of the target if left out")->type_name("N");
-  app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
+  addSharedLimit(*app, options->sharedLimit);
+  addCompiler(*app);
   app->add_flag("--no-cache", options->noCache, "compile anew, and keep neither kernels nor times");
   app->add_flag("--json", options->json, "report as JSON");
   refuseEmpty(*app);
   app->footer(
-      "Both are timed in turn, round by round, on a GPU with its level-2 cache emptied before each row of launches (docs/tuning.md). Times are medians.");
+      "Both are timed in turn, round by round, on a GPU with its level-2 cache emptied before each row of launches (docs/tuning.md). Times are medians. Example:\n"
+      "  tilewright bench causal --shape 4,32,8,4096,4096,128");
   return {app, [options] { return benchVariant(*options); }};
 }
 

@@ -115,9 +115,9 @@ int compileVariant(const Options &options) {
 Command compile(CLI::App &program) {
   auto options = std::make_shared<Options>();
   CLI::App *app = program.add_subcommand("compile", "Print what becomes of a variant: its program, its tile module, its host or device code");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +; or a C++ file with one: my_variant.cpp")->required()->type_name("VARIANT");
+  addVariant(*app, options->variant);
   app->add_option("--target", options->target, "the processor: host (this machine's CPU), or a GPU of `tilewright list --targets`; host if left out")->type_name("NAME");
-  app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out")->type_name("TYPE");
+  addDtype(*app, options->dtype);
   app->add_option("--head-dim", options->headDim, "the head dims of Q and K, and of V if that differs; needed for all but --emit program")->type_name("D[,Dv]");
   app->add_option("--emit", options->emit,
                   "program: the variant in the DSL's text form\n"
@@ -128,8 +128,8 @@ Command compile(CLI::App &program) {
                   "cuda: the whole text that is assembled (GPU targets)\n"
                   "ptx, cubin: what NVRTC makes of that; needs no GPU")
       ->type_name("WHAT");
-  app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=64 k=64 d=128 e=128'")->type_name("TEXT");
-  app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
+  addSchedule(*app, options->schedule);
+  addSharedLimit(*app, options->sharedLimit);
   app->add_flag("--no-lse", options->noLse, "leave the lse output out");
   app->add_option("-o,--out", options->out, "a file, written as a whole or not at all; - is stdout")->type_name("FILE");
   addCompiler(*app);

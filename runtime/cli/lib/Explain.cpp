@@ -4,6 +4,7 @@
 #include "Options.h"
 #include "Output.h"
 #include "VariantLaunch.h"
+#include "tilewright/kernel/Tune.h"
 #include "tilewright/schedule/SharedLimit.h"
 #include <fmt/format.h>
 
@@ -28,14 +29,15 @@ int explainVariant(const Options &options) {
   if (backward && !options.schedule.empty())
     throw std::invalid_argument("--schedule --pass backward: the kernels of a gradient have a schedule each; leave one of the two out");
   const Type type = parseFloatType(options.dtype);
-  if (type != Type::f16 && type != Type::bf16)
-    throw std::invalid_argument(fmt::format("--dtype {}: GPUs multiply tiles of f16 and bf16; take one of them", options.dtype));
   const Shape shape = parseShape(options.shape);
   const std::string variant = trimmed(options.variant);
   const auto sharedLimit = parseSharedLimit(options.sharedLimit);
   const Target target = targetOf(options, sharedLimit);
+  const VariantProgram forward = forwardProgram(variant, type, shape, !options.noLse);
+  checkMultiplied(forward.program, target);
+  checkShapes(forward.program, {.extents = {{"d", shape.d}, {"e", shape.dv}}, .shapes = forward.shape.tensors});
   const auto programs = backward ? backwardPrograms(variant, type, shape, !options.noLse, options.target, sharedLimit)
-                                 : std::vector{forwardProgram(variant, type, shape, !options.noLse)};
+                                 : std::vector{forward};
   std::optional<Schedule> given;
   if (!options.schedule.empty())
     given = parseSchedule(options.schedule);
@@ -70,19 +72,22 @@ int explainVariant(const Options &options) {
 Command explain(CLI::App &program) {
   auto options = std::make_shared<Options>();
   CLI::App *app = program.add_subcommand("explain", "Say which schedule a variant gets on a GPU, what bounds it by the cost model, and why others lose; nothing is compiled or run");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +")->required()->type_name("VARIANT");
-  app->add_option("--shape", options->shape, "lengths: B,H,Hkv,Sq,Skv,D[,Dv]")->required()->type_name("LENGTHS");
+  addVariant(*app, options->variant);
+  app->add_option("--shape", options->shape, "the lengths")->required()->type_name(shapeForm);
   app->add_option("--target", options->target, "a GPU of `tilewright list --targets`, which need not be here; h200 if left out")->type_name("NAME");
-  app->add_option("--dtype", options->dtype, "f16 or bf16: the type of Q, K, V and O; bf16 if left out")->type_name("TYPE");
+  addDtype(*app, options->dtype);
   app->add_option("--pass", options->pass, "forward, or backward: each kernel of the gradients of all inputs; forward if left out")->type_name("PASS");
-  app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=128 k=64 d=128 e=128'")->type_name("TEXT");
-  app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
+  addSchedule(*app, options->schedule);
+  addSharedLimit(*app, options->sharedLimit);
+  addCompiler(*app);
   app->add_flag("--no-lse", options->noLse, "leave the lse output out");
   app->add_flag("--sram-sweep", options->sweep, "instead: bytes moved, and the default schedule, for sizes of shared memory from 16 to 227 KiB");
   app->add_flag("--all", options->all, "with --json: every schedule of the search space, the fastest prediction first");
   app->add_flag("--json", options->json, "as JSON");
   refuseEmpty(*app);
-  app->footer("docs/cost-model.md says how each figure is made.");
+  app->footer("docs/cost-model.md says how each figure is made. Examples:\n"
+              "  tilewright explain causal --target a100 --shape 4,32,8,4096,4096,128\n"
+              "  tilewright explain alibi --shape 4,16,16,4096,4096,128 --pass backward");
   return {app, [options] { return explainVariant(*options); }};
 }
 

@@ -113,6 +113,9 @@ Look lookAt(const Options &options) {
 
   const TileClasses classes(look.program, look.schedule, target);
   look.masks = classes.masks();
+  for (MaskPlace &mask : look.masks)
+    if (mask.name.empty() && !masksAt(look.roles, mask.where))
+      mask.where = {};   // the compiler's own
   MaskPicture &picture = look.picture;
   picture.rows = look.inputs.extents.at(classes.blockAxis());
   picture.columns = look.inputs.extents.at(classes.foldAxis());
@@ -237,11 +240,11 @@ int drawMask(const Options &options) {
 Command mask(CLI::App &program) {
   auto options = std::make_shared<Options>();
   CLI::App *app = program.add_subcommand("mask", "Draw what the masks of a variant keep, and which tiles kernels skip");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +; or a C++ file with one: my_variant.cpp")->required()->type_name("VARIANT");
-  app->add_option("--shape", options->shape, "B,H,Hkv,Sq,Skv,D[,Dv]")->required()->type_name("SHAPE");
+  addVariant(*app, options->variant);
+  app->add_option("--shape", options->shape, "the lengths")->required()->type_name(shapeForm);
   app->add_option("--target", options->target, "the processor whose kernel is looked at; host if left out")->type_name("NAME");
-  app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out")->type_name("TYPE");
-  app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=64 k=64 d=128 e=128'")->type_name("TEXT");
+  addDtype(*app, options->dtype);
+  addSchedule(*app, options->schedule);
   app->add_option("--item", options->item, "the batch and the head that are looked at; 0,0 if left out")->type_name("b,h");
   app->add_option("--capture", options->captures, "a table that the variant reads; may be given several times")->type_name("name=FILE.npy");
   app->add_option("--tile", options->tile, "say of this tile, by row and column of tiles, why it is empty, partial or full")->type_name("i,j");
@@ -249,6 +252,9 @@ Command mask(CLI::App &program) {
   addCompiler(*app);
   app->add_flag("--json", options->json, "the numbers as JSON");
   refuseEmpty(*app);
+  app->footer("Examples:\n"
+              "  tilewright mask 'window(100,20)' --shape 1,1,1,512,512,64\n"
+              "  tilewright mask documents --shape 1,1,1,2048,2048,64 --target h200 -o mask.png");
   return {app, [options] { return drawMask(*options); }};
 }
 

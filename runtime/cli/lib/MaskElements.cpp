@@ -1,8 +1,10 @@
 // Which elements of a fold the masks of a program keep, by evaluate().
 #include "MaskElements.h"
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace tw::cli {
 namespace {
@@ -57,6 +59,19 @@ std::optional<Tile> keptBy(const Roles &roles) {
   if (!known)
     return std::nullopt;
   return kept ? kept : std::optional(tw::index(roles.fold->axis) >= 0);
+}
+
+bool masksAt(const Roles &roles, const Location &where) {
+  std::set<const Node *> seen;
+  const std::function<bool(const Tile &)> visit = [&](const Tile &tile) {
+    const Node &node = tile.node();
+    if (!seen.insert(&node).second)
+      return false;
+    if (node.op == Op::select && contains(node.axes, roles.fold->axis) && node.where.line == where.line && std::string_view(node.where.file) == where.file)
+      return true;
+    return std::any_of(node.operands.begin(), node.operands.end(), visit);
+  };
+  return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), visit);
 }
 
 std::vector<bool> keptElements(const Tile &condition, const Roles &roles, const Evaluation &inputs, const std::map<std::string, std::int64_t> &item) {

@@ -12,6 +12,9 @@ namespace tw::cli {
 /// depends on computed values.
 [[nodiscard]] std::optional<Tile> keptBy(const Roles &roles);
 
+/// Whether a line of the program chooses between values along the fold, so that a mask from there is its own and not the end of the axis.
+[[nodiscard]] bool masksAt(const Roles &roles, const Location &where);
+
 /// Row by row, of the item whose free axes are at `item`; `inputs.extents` lists all axes.
 [[nodiscard]] std::vector<bool> keptElements(const Tile &condition, const Roles &roles, const Evaluation &inputs, const std::map<std::string, std::int64_t> &item);
 

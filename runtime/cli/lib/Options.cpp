@@ -62,6 +62,22 @@ std::string trimmed(const std::string &text) {
   return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") + 1 - first);
 }
 
+void addVariant(CLI::App &app, std::string &variant) {
+  app.add_option("variant", variant, "a variant of the gallery, or several by +: causal+alibi, window(255,0)+softcap(30); or a C++ file with one of your own: my_variant.cpp")->required()->type_name("VARIANT");
+}
+
+void addDtype(CLI::App &app, std::string &dtype) {
+  app.add_option("--dtype", dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out. GPUs multiply f16 and bf16")->type_name("TYPE");
+}
+
+void addSchedule(CLI::App &app, std::string &schedule) {
+  app.add_option("--schedule", schedule, "in place of the default one: 'block=q q=128 k=64 d=128 e=128'")->type_name("TEXT");
+}
+
+void addSharedLimit(CLI::App &app, std::string &limit) {
+  app.add_option("--shared-limit", limit, "the most shared memory that a block of a GPU may take: 49152, 48KiB; what the target has if left out")->type_name("SIZE");
+}
+
 void addCompiler(CLI::App &app) {
   app.add_option_function<std::string>("--cxx", [](const std::string &command) { setenv("CXX", command.c_str(), 1); }, "the C++ compiler of variants in files, and of the simulator; CXX or c++ if left out")
       ->type_name("COMMAND");

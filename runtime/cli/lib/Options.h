@@ -33,13 +33,19 @@ struct Shape {
 
 /// `--shared-limit SIZE`; none where the text is empty.
 [[nodiscard]] std::optional<std::int64_t> parseSharedLimit(const std::string &text);
-inline constexpr const char *sharedLimitHelp = "the most shared memory that a block of a GPU may take: 49152, 48KiB; what the target has if left out";
 
 /// Holds `text` to one of `known`; throws std::invalid_argument with the nearest otherwise.
 void checkChoice(std::string_view option, const std::string &text, const std::vector<std::string> &known);
 
 /// Without the blanks around it.
 [[nodiscard]] std::string trimmed(const std::string &text);
+
+/// Options that are the same wherever they stand. `--dtype` and `--target` are of the tensors and the processor.
+void addVariant(CLI::App &app, std::string &variant);
+void addDtype(CLI::App &app, std::string &dtype);
+void addSchedule(CLI::App &app, std::string &schedule);
+void addSharedLimit(CLI::App &app, std::string &limit);
+inline constexpr const char *shapeForm = "B,H,Hkv,Sq,Skv,D[,Dv]";
 
 /// `--cxx COMMAND`: the C++ compiler of variants in files, and of the simulator, in place of CXX.
 void addCompiler(CLI::App &app);

@@ -157,8 +157,8 @@ int runVariant(const RunOptions &options) {
 Command run(CLI::App &program) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *app = program.add_subcommand("run", "Run a variant on random inputs or on .npy files; time it, check it against float64");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +: causal+alibi, window(255,0)+softcap(30); or a C++ file with one of your own: my_variant.cpp")->required()->type_name("VARIANT");
-  app->add_option("--shape", options->shape, "random inputs of these lengths: Q [B,H,Sq,D], K [B,Hkv,Skv,D], V [B,Hkv,Skv,Dv]; Dv is D if left out")->type_name("B,H,Hkv,Sq,Skv,D[,Dv]");
+  addVariant(*app, options->variant);
+  app->add_option("--shape", options->shape, "random inputs of these lengths: Q [B,H,Sq,D], K [B,Hkv,Skv,D], V [B,Hkv,Skv,Dv]; Dv is D if left out")->type_name(shapeForm);
   app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out, with files the type of Q's")->type_name("TYPE");
   app->add_option("--pass", options->pass, "forward: O and lse; backward: the gradients of all inputs, for random derivatives of the loss by O")->type_name("PASS");
   app->add_option("--on", options->on, "cpu: the kernel compiled for this machine's CPU\n"
@@ -172,11 +172,11 @@ Command run(CLI::App &program) {
   app->add_option("--seed", options->seed, "of the random inputs, from 0, 1 if left out: normal numbers for Q, K and V; `tilewright list` says what a variant reads besides")->type_name("N");
   app->add_option("--repeat", options->repeat, "how often to run; the time is the median, 3 runs if left out; on a GPU each is as many launches, queued together, as take 20 ms")->type_name("N");
   app->add_option("--nan-keys", options->nanKeys, "make K and V NaN at these keys (negative: from the end), to see that masked ones spoil nothing")->type_name("N,...");
-  app->add_option("--schedule", options->schedule, "in place of the default one: 'block=q q=32 k=64 d=128 e=128'")->type_name("TEXT");
+  addSchedule(*app, options->schedule);
   app->add_option("--tune", options->tune, "which schedule, where none is given: never: the default one; cached: the one that `tilewright tune` found for such lengths (the default one if it found none), which is what is done if left out\n"
                   "model: that one, else the cost model's; measure: that one, else some are timed now, for 30 s at most")
       ->type_name("HOW");
-  app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
+  addSharedLimit(*app, options->sharedLimit);
   app->add_option("--settings", options->settings, "with --on simulator: how many random orders and delays to try, by --seed, beside everything late and everything eager; 0 if left out")->type_name("N");
   app->add_option("--patience", options->patience, "with --on simulator: refuse what would take longer; 300 if left out")->type_name("SECONDS");
   app->add_option("--q", options->files.q, "queries from a .npy file [B,H,Sq,D]: f2, f4 or f8; u2 or V2 as bf16")->type_name("FILE");

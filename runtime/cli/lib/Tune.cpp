@@ -5,16 +5,22 @@
 #include "TuneProgress.h"
 #include "TuneReport.h"
 #include "TuneResult.h"
-#include "Watch.h"
+#include "Plugin.h"
+#include "VariantLaunch.h"
 #include "tilewright/cuda/Gpu.h"
+#include "tilewright/kernel/BetweenKernels.h"
+#include "tilewright/kernel/TuneGradient.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/schedule/SharedLimit.h"
 #include "tilewright/tune/Choose.h"
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <exception>
 #include <fmt/format.h>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace tw::cli {
@@ -43,39 +49,74 @@ Target targetOf(const TuneTask &task) {
 }
 
 /// By the model alone.
-TuneResult modelled(const TuneTask &task, const std::string &why, std::size_t most) {
-  TuneResult result;
-  result.task = &task;
-  result.whyNotMeasured = why;
+TuneResult modelled(const TuneTask &task, const Program &program, std::shared_ptr<const Gradient> gradient, const std::string &why, std::size_t most) {
+  TuneResult result{.task = &task, .program = program, .gradient = std::move(gradient), .whyNotMeasured = why};
   const Target target = targetOf(task);
-  result.ranked = rank(task.program, target, launchShapeOf(task), most);
-  result.unchanged = defaultSchedule(task.program, target, task.build.extents);
+  const LaunchShape shape = launchShapeOf(result);
+  result.ranked = rank(program, target, shape, most);
+  result.unchanged = defaultSchedule(program, target, innerExtents(program, shape));
   result.choice = result.ranked.front().schedule;
   return result;
 }
 
-TuneResult measured(TuneTask &task, int gpu, const std::string &processor, TuneProgress &progress) {
-  const Watch watch;
-  TuneResult result;
-  result.task = &task;
-  result.processor = processor;
-  task.how.gpu = gpu;
-  const std::string name = fmt::format("{}, {}", toText(task.shape), processor);
-  task.how.onProgress = [&](const TuningProgress &now) { progress.show(name, now); };
-  task.how.stop = [] { return isInterrupted.load(); };
-  result.record = tune(task.program, task.build, task.how);
-  result.seconds = watch.seconds();
+TunedShape modelled(const TuneTask &task, const std::string &why, std::size_t most) {
+  TunedShape tuned{&task, {}, {}};
+  if (!task.isBackward) {
+    tuned.kernels.push_back(modelled(task, task.program, nullptr, why, most));
+    return tuned;
+  }
+  const auto gradient = std::make_shared<const Gradient>(gradientFor(task.program, task.build, gradientsByO()));
+  tuned.kernels.push_back(modelled(task, gradient->forward, gradient, why, most));
+  for (const Program &program : gradient->backward)
+    tuned.kernels.push_back(modelled(task, program, gradient, why, most));
+  return tuned;
+}
+
+TuneResult resultOf(const TuneTask &task, const Program &program, std::shared_ptr<const Gradient> gradient, const std::string &processor, double seconds, TuningRecord record) {
+  TuneResult result{.task = &task, .program = program, .gradient = std::move(gradient), .processor = processor, .seconds = seconds};
   result.isInterrupted = isInterrupted;
-  const TuningRun &run = result.record->runs.back();
+  const TuningRun &run = record.runs.back();
   if (!run.tried.empty())
     result.unchanged = run.tried.front().schedule;
-  result.choice = tuning::choice(*result.record);
+  result.choice = tuning::choice(record);
+  result.record = std::move(record);
   return result;
 }
 
+TunedShape measured(TuneTask &task, int gpu, const std::string &processor, TuneProgress &progress) {
+  TunedShape tuned{&task, {}, {}};
+  std::map<std::string, double> seconds;   // by program
+  task.how.gpu = gpu;
+  const std::string name = fmt::format("{}, {}", toText(task.shape), processor);
+  task.how.onProgress = [&](const TuningProgress &now) {
+    seconds[now.program] = now.seconds;
+    progress.show(task.isBackward ? fmt::format("{}, {}", now.program, name) : name, now);
+  };
+  task.how.stop = [] { return isInterrupted.load(); };
+  if (!task.isBackward) {
+    TuningRecord record = tune(task.program, task.build, task.how);
+    tuned.kernels.push_back(resultOf(task, task.program, nullptr, processor, seconds[task.program.name], std::move(record)));
+    return tuned;
+  }
+  std::set<std::string> known;   // forms share kernels
+  for (TunedGradient &form : tuneGradient(task.program, task.build, task.how, gradientsByO())) {
+    const auto gradient = std::make_shared<const Gradient>(std::move(form.programs));
+    TunedShape::Form &told = tuned.forms.emplace_back();
+    told.seconds = form.seconds;
+    for (std::size_t i = 0; i <= gradient->backward.size(); ++i) {
+      const Program &program = i ? gradient->backward[i - 1] : gradient->forward;
+      if (i)
+        told.kernels.push_back(program.name);
+      if (i < form.records.size() && known.insert(print(program)).second)
+        tuned.kernels.push_back(resultOf(task, program, gradient, processor, seconds[program.name], std::move(form.records[i])));
+    }
+  }
+  return tuned;
+}
+
 /// Each GPU takes the next task as soon as it is done with one. A task that fails fails all, once those under way are done.
-std::vector<TuneResult> measuredAll(std::vector<TuneTask> &tasks, const TunePlace &place) {
-  std::vector<TuneResult> results(tasks.size());
+std::vector<TunedShape> measuredAll(std::vector<TuneTask> &tasks, const TunePlace &place) {
+  std::vector<TunedShape> results(tasks.size());
   std::vector<int> gpus = place.gpus;
   if (gpus.empty())
     gpus.push_back(-1);   // the CPU
@@ -103,15 +144,31 @@ std::vector<TuneResult> measuredAll(std::vector<TuneTask> &tasks, const TunePlac
     thread.join();
   if (failure)
     std::rethrow_exception(failure);
-  std::erase_if(results, [](const TuneResult &result) { return !result.task; });   // that were not begun
+  std::erase_if(results, [](const TunedShape &result) { return !result.task; });   // that were not begun
   return results;
+}
+
+/// Whether there is a choice of what was asked for.
+bool isKnown(const TunedShape &tuned) {
+  if (!tuned.forms.empty())
+    return tuned.forms.front().seconds.has_value();
+  return std::all_of(tuned.kernels.begin(), tuned.kernels.end(), [](const TuneResult &kernel) { return kernel.choice.has_value(); });
 }
 
 int tuneVariant(const TuneCommand &command) {
   if (command.candidates < 2)
     throw std::invalid_argument(
         fmt::format("--candidates {}: expected a whole number from 2, as the default schedule is one of them", command.candidates));
+  checkChoice("--pass", command.pass, {"forward", "backward"});
+  const bool isBackward = command.pass == "backward";
+  if (isBackward && !command.table.empty())
+    throw std::invalid_argument(fmt::format("--table {} --pass backward: shipped tables are of the variants' own kernels; leave one of the two out", command.table));
+  if (!isBackward && command.deterministic)
+    throw std::invalid_argument("--deterministic goes with --pass backward; a forward pass is deterministic: leave it out");
+  if (!command.table.empty() && isVariantFile(trimmed(command.variant)))
+    throw std::invalid_argument(fmt::format("--table {}: shipped tables are of the gallery's variants, and {} is none; leave it out", command.table, command.variant));
   BuildOptions build;
+  build.deterministic = command.deterministic;
   build.useCache = !command.noCache;
   build.sharedLimit = parseSharedLimit(command.sharedLimit);
   const double budget = parseSeconds("--budget", command.budget);
@@ -119,7 +176,7 @@ int tuneVariant(const TuneCommand &command) {
   build.target = place.target;
   std::vector<TuneTask> tasks;
   for (const std::string &shape : command.shapes) {
-    tasks.push_back(taskFor(command.variant, command.dtype, shape, build));
+    tasks.push_back(taskFor(command, shape, build));
     tasks.back().how.candidates = std::size_t(command.candidates);
     tasks.back().how.budgetSeconds = budget;
   }
@@ -128,20 +185,23 @@ int tuneVariant(const TuneCommand &command) {
       checkWritable(file);
 
   const Interruptible interruptible;
-  std::vector<TuneResult> results;
+  std::vector<TunedShape> results;
   if (place.whyNoGpu.empty())
     results = measuredAll(tasks, place);
   else
     for (const TuneTask &task : tasks)
       results.push_back(modelled(task, place.whyNoGpu, std::size_t(command.candidates)));
 
+  std::vector<TuneResult> kernels;
+  for (const TunedShape &result : results)
+    kernels.insert(kernels.end(), result.kernels.begin(), result.kernels.end());
   std::vector<FileContent> files;
   if (!command.report.empty())
-    files.push_back({command.report, tuneReport(results)});
+    files.push_back({command.report, tuneReport(kernels)});
   if (!command.table.empty()) {
     std::string lines;
-    for (const TuneResult &result : results)
-      lines += tableLine(result);
+    for (const TuneResult &kernel : kernels)
+      lines += tableLine(kernel);
     files.push_back({command.table, lines});
   }
   writeFiles(files);
@@ -149,7 +209,7 @@ int tuneVariant(const TuneCommand &command) {
   bool isRight = !results.empty() || isInterrupted;
   for (std::size_t i = 0; i < results.size(); ++i) {
     json.push_back(toJson(results[i]));
-    isRight &= results[i].choice.has_value() || results[i].isInterrupted;
+    isRight &= isInterrupted || isKnown(results[i]);
     if (!command.json)
       printText((i ? "\n" : "") + toText(results[i]));
   }
@@ -163,29 +223,33 @@ int tuneVariant(const TuneCommand &command) {
 Command tune(CLI::App &program) {
   auto options = std::make_shared<TuneCommand>();
   CLI::App *app = program.add_subcommand("tune", "Find the fastest schedule of a variant for some shapes, and keep it for every later build");
-  app->add_option("variant", options->variant, "a variant of the gallery, or several by +")->required()->type_name("VARIANT");
+  addVariant(*app, options->variant);
   app->add_option("--shapes", options->shapes, "the shapes to tune for; several, one after the other")
       ->required()
-      ->type_name("B,H,Hkv,Sq,Skv,D[,Dv] ...");
+      ->type_name(shapeForm);
   app->add_option("--target", options->target,
                   "the processor: host, gpu, or a GPU of `tilewright list --targets`; what GPU 0 is if left out, else the CPU. For a GPU that is not "
                   "here the cost model answers alone")
       ->type_name("NAME");
-  app->add_option("--dtype", options->dtype, "f16, bf16, f32 or f64: the type of Q, K, V and O; bf16 if left out")->type_name("TYPE");
-  app->add_option("--candidates", options->candidates, "schedules to compile for each shape, the default one among them; 12 if left out")
+  addDtype(*app, options->dtype);
+  app->add_option("--pass", options->pass, "forward, or backward: every kernel of the gradients of all inputs, and which of them a build takes where there is a choice; forward if left out")->type_name("PASS");
+  app->add_flag("--deterministic", options->deterministic, "with --pass backward: sums in a fixed order alone, as BuildOptions::deterministic asks for");
+  app->add_option("--candidates", options->candidates, "schedules to compile for each shape (and kernel), the default one among them; 12 if left out")
       ->type_name("N");
-  app->add_option("--budget", options->budget, "how long to tune for each shape: 30s if left out")->type_name("TIME");
+  app->add_option("--budget", options->budget, "how long to tune for each shape (and kernel): 30s if left out")->type_name("TIME");
   app->add_option("--gpus", options->gpus, "GPUs that tune side by side, each its own shapes: 0,1 or all; the first one of the target if left out")
       ->type_name("N,...");
   app->add_flag("--offline", options->offline, "ask the cost model alone, whatever GPUs there are");
-  app->add_option("--shared-limit", options->sharedLimit, sharedLimitHelp)->type_name("SIZE");
+  addSharedLimit(*app, options->sharedLimit);
   app->add_option("--report", options->report, "write a page with plots there: one file, that needs no network")->type_name("FILE.html");
   app->add_option("--table", options->table, "write lines of a shipped table there, of what is faster than the default schedules")->type_name("FILE");
+  addCompiler(*app);
   app->add_flag("--no-cache", options->noCache, "keep neither kernels nor what was found");
   app->add_flag("--json", options->json, "report as JSON");
   refuseEmpty(*app);
   app->footer("Ctrl-C keeps what is found by then. Examples:\n"
               "  tilewright tune causal --shapes 4,32,8,4096,4096,128 1,16,16,16384,16384,128\n"
+              "  tilewright tune causal --shapes 4,16,16,4096,4096,128 --pass backward\n"
               "  tilewright tune causal --target a100 --shapes 4,32,8,4096,4096,128 --report causal.html");
   return {app, [options] { return tuneVariant(*options); }};
 }

@@ -1,5 +1,7 @@
 #include "TuneOptions.h"
 #include "Problem.h"
+#include "Variant.h"
+#include "VariantLaunch.h"
 #include "tilewright/cuda/Driver.h"
 #include "tilewright/cuda/Gpu.h"
 #include "tilewright/kernel/Elements.h"
@@ -22,6 +24,14 @@ Shape smallShape(const Shape &shape) {
   small.sq = std::min<std::int64_t>(shape.sq, 269);
   small.skv = std::min<std::int64_t>(shape.skv, shape.sq == shape.skv ? 269 : 523);
   return small;
+}
+
+std::map<std::string, std::vector<std::int64_t>> shapesFor(const Program &program, const VariantFacts &facts, const Shape &shape) {
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const auto &tensor : tensorsOf(program))
+    if (std::none_of(facts.captures.begin(), facts.captures.end(), [&](const Capture &capture) { return capture.name == tensor->name; }))
+      shapes[tensor->name] = shapeOf(shape, tensor->name);
+  return shapes;
 }
 
 TuningInputs inputsFor(const Program &program, const VariantFacts &facts, const Shape &shape) {
@@ -56,25 +66,20 @@ double parseSeconds(std::string_view option, const std::string &text) {
   return number * factor;
 }
 
-std::map<std::string, std::vector<std::int64_t>> shapesFor(const Program &program, const VariantFacts &facts, const Shape &shape) {
-  std::map<std::string, std::vector<std::int64_t>> shapes;
-  for (const auto &tensor : tensorsOf(program))
-    if (std::none_of(facts.captures.begin(), facts.captures.end(), [&](const Capture &capture) { return capture.name == tensor->name; }))
-      shapes[tensor->name] = shapeOf(shape, tensor->name);
-  return shapes;
-}
-
-TuneTask taskFor(const std::string &variant, const std::string &dtype, const std::string &shapeText, const BuildOptions &build, std::string_view option) {
-  const Type type = parseFloatType(dtype);
+TuneTask taskFor(const TuneCommand &command, const std::string &shapeText, const BuildOptions &build, std::string_view option) {
+  const Type type = parseFloatType(command.dtype);
   const Shape shape = parseShape(shapeText, option);
   for (std::int64_t length : {shape.b, shape.h, shape.hkv, shape.sq, shape.skv})
     if (length < 1)
       throw std::invalid_argument(fmt::format("{} {}: a launch without work takes no time; lengths are 1 or more here", option, shapeText));
-  TuneTask task{makeVariant(trimmed(variant), {.type = type, .lse = true}), trimmed(variant), dtype, shape, build, {}};
-  const VariantFacts facts = factsOf(trimmed(variant), type);
+  const std::string variant = trimmed(command.variant);
+  TuneTask task{programOf(variant, {.type = type, .lse = true}), variant, command.dtype, shape, command.pass == "backward", build, {}};
+  checkMultiplied(task.program, findTarget(build.target));
+  const VariantFacts facts = factsFor(variant, type);
   task.build.extents = {{"d", shape.d}, {"e", shape.dv}};
   TuningInputs timed = inputsFor(task.program, facts, shape);
   task.build.shapes = std::move(timed.shapes);
+  checkShapes(task.program, task.build);
   task.how.values = std::move(timed.values);
   task.how.check = inputsFor(task.program, facts, smallShape(shape));
   return task;
@@ -92,6 +97,8 @@ TunePlace tunePlace(const std::string &asked, const std::string &wanted, bool of
     return place;
   }
   if (offline) {
+    if (!wanted.empty())
+      throw std::invalid_argument(fmt::format("--gpus {} --offline: the model is asked alone, and no GPU measures; leave one of the two out", wanted));
     place.whyNoGpu = "--offline asks for the model alone";
     return place;
   }

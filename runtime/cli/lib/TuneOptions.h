@@ -9,10 +9,10 @@
 namespace tw::cli {
 
 struct TuneCommand {
-  std::string variant, target, dtype = "bf16", budget = "30s", gpus, report, table, sharedLimit;
+  std::string variant, target, dtype = "bf16", pass = "forward", budget = "30s", gpus, report, table, sharedLimit;
   std::vector<std::string> shapes;
   int candidates = 12;
-  bool offline = false, noCache = false, json = false;
+  bool deterministic = false, offline = false, noCache = false, json = false;
 };
 
 /// One problem to tune for.
@@ -20,6 +20,7 @@ struct TuneTask {
   Program program;
   std::string variant, dtype;
   Shape shape;
+  bool isBackward = false;   // it is for every kernel of the gradients
   BuildOptions build;   // with its target, head dims and shapes
   TuneOptions how;      // with what its variant reads besides
 };
@@ -27,10 +28,8 @@ struct TuneTask {
 /// `30s`, `2m`, `500ms`, `30`: seconds. Throws std::invalid_argument naming the option.
 [[nodiscard]] double parseSeconds(std::string_view option, const std::string &text);
 
-/// The shapes of the variant's tensors.
-[[nodiscard]] std::map<std::string, std::vector<std::int64_t>> shapesFor(const Program &program, const VariantFacts &facts, const Shape &shape);
-
-[[nodiscard]] TuneTask taskFor(const std::string &variant, const std::string &dtype, const std::string &shape, const BuildOptions &build, std::string_view option = "--shapes");
+/// Throws std::invalid_argument where a launch or a build would refuse it.
+[[nodiscard]] TuneTask taskFor(const TuneCommand &command, const std::string &shape, const BuildOptions &build, std::string_view option = "--shapes");
 
 /// The target to tune for, and the GPUs that are one: the one that was asked for, else what GPU 0 is, else the CPU. No GPU, for the CPU and where
 /// none is such a GPU, or none is to be used.

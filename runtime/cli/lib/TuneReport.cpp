@@ -35,12 +35,12 @@ std::string nameOf(const TuneResult &result, const Schedule &schedule) {
 std::vector<Known> knownOf(const TuneResult &result) {
   const TuneTask &task = *result.task;
   const Target target = targetOf(task);
-  const LaunchShape shape = launchShapeOf(task);
+  const LaunchShape shape = launchShapeOf(result);
   std::vector<Known> all;
   auto add = [&](const Schedule &schedule, double measured) {
     if (std::any_of(all.begin(), all.end(), [&](const Known &known) { return known.schedule == schedule; }))
       return;
-    all.push_back({schedule, target.isHost() ? Estimate() : estimate(task.program, schedule, target, shape), measured, nameOf(result, schedule)});
+    all.push_back({schedule, target.isHost() ? Estimate() : estimate(result.program, schedule, target, shape), measured, nameOf(result, schedule)});
   };
   if (result.record)
     for (const tuning::Standing &standing : tuning::standings(*result.record))
@@ -166,16 +166,16 @@ Plot lengthsPlot(const std::vector<TuneResult> &results, const TuneResult &resul
     if (target.isHost())
       continue; // of which there is no model
     try {
-      const LaunchShape launch = launchShape(task.variant, parseFloatType(task.dtype), shape);
-      unchanged.points.push_back({double(keys), estimate(task.program, result.unchanged, target, launch).seconds, ""});
+      const LaunchShape launch = launchShapeOf(result, shape);
+      unchanged.points.push_back({double(keys), estimate(result.program, result.unchanged, target, launch).seconds, ""});
       if (result.choice && *result.choice != result.unchanged)
-        chosen.points.push_back({double(keys), estimate(task.program, *result.choice, target, launch).seconds, ""});
+        chosen.points.push_back({double(keys), estimate(result.program, *result.choice, target, launch).seconds, ""});
     } catch (const std::invalid_argument &) {   // a table's length contradicts this one
     }
   }
   for (const TuneResult &other : results) {
     const Shape &a = other.task->shape, &b = task.shape;
-    if (!other.record || a.b != b.b || a.h != b.h || a.hkv != b.hkv || a.d != b.d || a.dv != b.dv || double(a.sq) / double(a.skv) != share)
+    if (!other.record || other.program.name != result.program.name || a.b != b.b || a.h != b.h || a.hkv != b.hkv || a.d != b.d || a.dv != b.dv || double(a.sq) / double(a.skv) != share)
       continue;
     for (const tuning::Standing &standing : tuning::standings(*other.record))
       if (standing.rounds && (standing.schedule == other.unchanged || other.choice == standing.schedule))
@@ -192,7 +192,7 @@ std::optional<Plot> memoryPlot(const TuneResult &result) {
   const Target target = findTarget(task.build.target);
   if (target.isHost())
     return std::nullopt;   // its tiles lie in caches
-  const Roles roles = rolesOf(task.program);
+  const Roles roles = rolesOf(result.program);
   const std::string block = roles.block().name(), fold = roles.fold->axis.name();
   PlotSeries blocks{fmt::format("rows of a block ({})", block), "a", {}, true, true, true},
       folds{fmt::format("width of a step ({})", fold), "b", {}, true, true, true}, stages{"stages × 16", "d", {}, true, true, true};
@@ -204,7 +204,7 @@ std::optional<Plot> memoryPlot(const TuneResult &result) {
     if (kib * 1024 > target.sharedBytesPerBlock)
       break;
     try {
-      const RankedSchedule best = rank(task.program, withSharedLimit(target, kib * 1024), launchShapeOf(task), 1).front();
+      const RankedSchedule best = rank(result.program, withSharedLimit(target, kib * 1024), launchShapeOf(result), 1).front();
       const std::string tip = fmt::format("{} KiB: {}\npredicted {}", kib, print(best.schedule), timeText(best.estimate.seconds));
       blocks.points.push_back({double(kib), double(best.schedule.widths.at(block)), tip});
       folds.points.push_back({double(kib), double(best.schedule.widths.at(fold)), tip});
@@ -226,7 +226,7 @@ std::optional<Plot> trafficPlot(const TuneResult &result) {
     return std::nullopt;
   PlotSeries moved{"moved beyond each tensor once", "a", {}};
   for (std::int64_t kib : {16, 24, 32, 48, 64, 99, 128, 163, 192, 227, 320, 512}) {
-    const IoPoint point = leastTraffic(task.program, launchShapeOf(task), kib * 1024);
+    const IoPoint point = leastTraffic(result.program, launchShapeOf(result), kib * 1024);
     if (point.blockWidth > 0 && point.bytes > point.compulsory)
       moved.points.push_back({double(kib), point.bytes - point.compulsory,
                               fmt::format("{} KiB: tiles of {} x {}\n{} moved in all", kib, point.blockWidth, point.foldWidth, megabytes(point.bytes))});
@@ -279,7 +279,7 @@ std::string sectionOf(const std::vector<TuneResult> &results, const TuneResult &
   const TuneTask &task = *result.task;
   const std::vector<Known> all = knownOf(result);
   std::string out =
-      fmt::format("<section><h2>{}</h2>\n<p>{}{}</p>\n<div class='plots'>\n", escapedMarkup(toText(task.shape)),
+      fmt::format("<section><h2>{}</h2>\n<p>{}{}</p>\n<div class='plots'>\n", escapedMarkup((result.gradient ? result.program.name + ": " : "") + toText(task.shape)),
                   result.record ? fmt::format("{} schedules on {}. ", result.record->runs.back().tried.size(), escapedMarkup(result.processor)) : "",
                   escapedMarkup(sentenceOf(result)));
   out += svgOf(candidatesPlot(result, all));

@@ -1,5 +1,6 @@
 #include "TuneResult.h"
 #include "TuneProgress.h"
+#include "VariantLaunch.h"
 #include "tilewright/tune/Choose.h"
 #include "tilewright/tune/Records.h"
 #include <algorithm>
@@ -10,9 +11,8 @@ namespace {
 
 constexpr std::size_t mostShown = 8;   // of the model's ranking
 
-std::string head(const TuneResult &result) {
-  const TuneTask &task = *result.task;
-  return fmt::format("{} {} for {}: {}\n", task.program.name, task.dtype, task.build.target, toText(task.shape));
+std::string head(const TuneTask &task) {
+  return fmt::format("{} {} for {}{}: {}\n", task.program.name, task.dtype, task.build.target, task.isBackward ? ", forward and backward" : "", toText(task.shape));
 }
 
 std::string modelText(const TuneResult &result) {
@@ -28,18 +28,12 @@ std::string countsText(const TuningRun &run, double seconds) {
   return fmt::format("tried     {} schedules in {:.1f} s, {} refused", run.tried.size(), seconds, refused);
 }
 
-} // namespace
-
-LaunchShape launchShapeOf(const TuneTask &task) { return {task.build.shapes, {}, task.build.extents}; }
-
-std::string toText(const Shape &s) { return fmt::format("B {}, H {}, Hkv {}, Sq {}, Skv {}, D {}, Dv {}", s.b, s.h, s.hkv, s.sq, s.skv, s.d, s.dv); }
-
 std::string toText(const TuneResult &result) {
   if (!result.record)
-    return head(result) + modelText(result);
+    return modelText(result);
   const TuningRecord &record = *result.record;
   const TuningRun &run = record.runs.back();
-  std::string text = head(result) + fmt::format("class     {}\n{} on {}{}{}\n", record.shapeClass, countsText(run, result.seconds), result.processor,
+  std::string text = fmt::format("class     {}\n{} on {}{}{}\n", record.shapeClass, countsText(run, result.seconds), result.processor,
                                                 record.runs.size() > 1 ? fmt::format("; with {} runs before", record.runs.size() - 1) : "",
                                                 result.isInterrupted ? "; interrupted" : "");
   text += "            ratio  middle half    time        predicted   schedule\n";
@@ -61,13 +55,7 @@ std::string toText(const TuneResult &result) {
 }
 
 Json toJson(const TuneResult &result) {
-  const TuneTask &task = *result.task;
-  const Shape &s = task.shape;
-  Json json{{"variant", task.program.name},
-            {"dtype", task.dtype},
-            {"target", task.build.target},
-            {"shape", {s.b, s.h, s.hkv, s.sq, s.skv, s.d, s.dv}},
-            {"class", result.record ? result.record->shapeClass : shapeClass(task.program, launchShapeOf(task))},
+  Json json{{"class", result.record ? result.record->shapeClass : shapeClass(result.program, launchShapeOf(result))},
             {"measured", result.record.has_value()},
             {"seconds", result.seconds},
             {"interrupted", result.isInterrupted},
@@ -92,6 +80,49 @@ Json toJson(const TuneResult &result) {
       all.push_back({{"schedule", print(ranked.schedule)}, {"predicted_seconds", ranked.estimate.seconds}, {"bound", name(ranked.estimate.bound)}});
   }
   json["schedules"] = std::move(all);
+  return json;
+}
+
+} // namespace
+
+LaunchShape launchShapeOf(const TuneResult &result) {
+  const BuildOptions &build = result.task->build;
+  return result.gradient ? launchShapeOf(result, result.task->shape) : LaunchShape{build.shapes, {}, build.extents};
+}
+
+LaunchShape launchShapeOf(const TuneResult &result, const Shape &shape) {
+  const LaunchShape forward = launchShape(result.task->variant, parseFloatType(result.task->dtype), shape);
+  return result.gradient ? backwardShape(*result.gradient, forward) : forward;
+}
+
+std::string toText(const Shape &s) { return fmt::format("B {}, H {}, Hkv {}, Sq {}, Skv {}, D {}, Dv {}", s.b, s.h, s.hkv, s.sq, s.skv, s.d, s.dv); }
+
+std::string toText(const TunedShape &tuned) {
+  std::string text = head(*tuned.task);
+  for (const TuneResult &kernel : tuned.kernels)
+    text += (kernel.gradient ? fmt::format("\n{}\n", kernel.program.name) : "") + toText(kernel);
+  for (const TunedShape::Form &form : tuned.forms)
+    text += fmt::format("{}{} {}{}\n", &form == &tuned.forms.front() ? "\nbackward  " : "          ", fmt::join(form.kernels, ", "),
+                        form.seconds ? "take " + timeText(*form.seconds) : "could not be timed", &form == &tuned.forms.front() && form.seconds ? "; builds take these" : "");
+  return text;
+}
+
+Json toJson(const TunedShape &tuned) {
+  const TuneTask &task = *tuned.task;
+  const Shape &s = task.shape;
+  Json json{{"variant", task.program.name}, {"dtype", task.dtype}, {"target", task.build.target}, {"shape", {s.b, s.h, s.hkv, s.sq, s.skv, s.d, s.dv}}};
+  if (!task.isBackward) {
+    json.update(toJson(tuned.kernels.front()));
+    return json;
+  }
+  json["pass"] = "backward";
+  json["kernels"] = json["forms"] = Json::array();
+  for (const TuneResult &kernel : tuned.kernels) {
+    json["kernels"].push_back(toJson(kernel));
+    json["kernels"].back()["program"] = kernel.program.name;
+  }
+  for (const TunedShape::Form &form : tuned.forms)
+    json["forms"].push_back({{"kernels", form.kernels}, {"seconds", form.seconds ? Json(*form.seconds) : Json()}});
   return json;
 }
 

@@ -92,12 +92,13 @@ TEST_CASE("explain refuses what it cannot mean") {
     return r.err;
   };
   CHECK(refused("plain --shape 1,1,1,64,64,64 --target host") == "tilewright explain: --target host: the cost model is of GPUs; take one of `tilewright list --targets`, such as h200\n");
-  CHECK(refused("plain --shape 1,1,1,64,64,64 --dtype f32") == "tilewright explain: --dtype f32: GPUs multiply tiles of f16 and bf16; take one of them\n");
+  CHECK(refused("plain --shape 1,1,1,64,64,64 --dtype f32") == "tilewright explain: tensor \"K\" holds 'f32'; GPUs multiply tiles of f16 and bf16: convert it to one of them, or run on the CPU (target host)\n");
+  CHECK(refused("plain --shape 1,16,5,64,64,64") == "tilewright explain: program 'plain': the heads of 'Q' (dimension 1) must be a multiple of the heads of 'K', which has at least one; repeat heads of 'K' or drop some of 'Q' (here K.dimension(1) = 5, extent(h) = 16)\n");
   CHECK(refused("plain --shape 1,1,1,64,64,64 --pass sideways") == "tilewright explain: --pass sideways: unknown; expected one of forward, backward\n");
   CHECK(refused("plain --shape 1,1,1,64,64,64 --pass backward --schedule block=q") ==
         "tilewright explain: --schedule --pass backward: the kernels of a gradient have a schedule each; leave one of the two out\n");
   CHECK(refused("plain --shape 1,1,1,64,64,256 --shared-limit 32KiB") ==
         "tilewright explain: program 'plain' fits no schedule on NVIDIA H200 SXM: the smallest tiles need 51200 bytes of shared memory a block, there are 32768, which is the limit asked for: the GPU has 232448; "
         "make an inner axis shorter, or the limit at least 51200\n");
-  CHECK_THAT(refused("plain --shape 1,1,1,64,64,64 --schedule block=q"), Catch::StartsWith("tilewright explain: the schedule has no width for axis 'q'. The schedule: block=q "));
+  CHECK_THAT(refused("plain --shape 1,1,1,64,64,64 --schedule block=q"), Catch::StartsWith("tilewright explain: the schedule gives no width of at least 1 for axis 'q'; give one: q=64. The schedule: block=q "));
 }

@@ -50,6 +50,7 @@ TEST_CASE("a mask's counts and lines") {
   CHECK(out.find("window(100,20) for host: 512 × 512 elements in tiles of 64 × 64, item (0,0)\n") == 0);
   CHECK(std::regex_search(out, std::regex("mask      slidingWindow \\(\\w+\\.cpp:\\d+\\)\n")));
   CHECK(out.find("elements  56692 kept, 21.6%\ntiles     36 empty (skipped), 28 partial (with the mask), 0 full (without it); 56.2% skipped\n") != out.npos);
+  CHECK_THAT(ran("mask plain --shape 1,1,1,100,130,64").out, Catch::Contains("\nmask      the end of the axis\n"));
   CHECK(ran("mask plain --shape 1,1,1,100,128,64 --schedule 'block=q d=64 e=64 k=64 q=64'").out.find("elements  12800 kept, 100.0%\ntiles     0 empty (skipped), 0 partial (with the mask), 4 full (without it); 0.0% skipped") != std::string::npos);
 }
 

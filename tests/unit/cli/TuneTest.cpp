@@ -106,6 +106,58 @@ TEST_CASE("GPUs of one kind tune side by side, and what computes nothing is refu
   }
 }
 
+TEST_CASE("tune --pass backward finds what run --pass backward takes") {
+  const Folder folder;
+  const std::string environment = "TILEWRIGHT_CUDA_DRIVER=/no/driver.so TILEWRIGHT_CACHE='" + (folder / "cache") + "'";
+  const Ran r = ran("tune alibi --shapes 1,2,1,50,70,16 --dtype f32 --pass backward --candidates 2 --json --report '" + (folder / "r.html") + "'", environment);
+  INFO(r.err);
+  REQUIRE(r.status == 0);
+  const json result = json::parse(r.out).at(0);
+  CHECK(result["pass"] == "backward");
+  REQUIRE(result["forms"].size() == 1);
+  CHECK(result["forms"][0]["seconds"] > 0);
+  const json run = json::parse(ran("run alibi --shape 1,2,1,50,70,16 --dtype f32 --pass backward --repeat 1 --json", environment).out);
+  REQUIRE(result["kernels"].size() == run["kernels"].size());
+  CHECK(result["forms"][0]["kernels"].size() + 1 == run["kernels"].size());
+  for (std::size_t i = 0; i < run["kernels"].size(); ++i) {
+    const json &kernel = result["kernels"][i];
+    CHECK(kernel["measured"] == true);
+    CHECK(run["kernels"][i] == kernel["program"].get<std::string>() + ": " + kernel["chosen"].get<std::string>());
+    CHECK_THAT(r.err, Catch::Contains(kernel["program"].get<std::string>() + ", B 1, H 2, Hkv 1, Sq 50, Skv 70, D 16, Dv 16, the CPU: done in "));
+  }
+  CHECK_THAT(folder.read("r.html"), Catch::Contains("<h2>alibi_dV_dK: B 1, H 2, "));
+  const Ran text = ran("tune alibi --shapes 1,2,1,50,70,16 --dtype f32 --pass backward --candidates 2", environment);
+  CHECK_THAT(text.out, Catch::StartsWith("alibi f32 for host, forward and backward: B 1, H 2, ") && Catch::Contains("\n\nalibi_dV_dK\nclass     ") && Catch::Contains("\n\nbackward  alibi_rows, ") && Catch::EndsWith("; builds take these\n"));
+  // Without a GPU the model says what it would take, of the kernels that a build makes.
+  const json model = json::parse(ran("tune plain --target h200 --offline --shapes 1,2,2,500,500,64 --pass backward --candidates 2 --json", noDriver).out).at(0);
+  std::vector<std::string> names;
+  for (const json &kernel : model["kernels"]) {
+    names.push_back(kernel["program"]);
+    CHECK(kernel["measured"] == false);
+    CHECK(kernel["chosen"] == kernel["schedules"][0]["schedule"]);
+  }
+  CHECK(names == std::vector<std::string>{"plain", "plain_rows", "plain_dV_dK_dQ", "plain_dQ"});
+  // The same programs as explain's, for which records are looked up.
+  const json explained = json::parse(ran("explain plain --target h200 --shape 1,2,2,500,500,64 --pass backward --json --all", noDriver).out);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    CHECK(explained["programs"][i]["all"][0]["schedule"] == model["kernels"][i]["chosen"]);
+}
+
+TEST_CASE("tune, bench and explain take a variant in a file") {
+  const Folder folder;
+  folder.write("mine.cpp", "#include <tilewright/variant.h>\nTILEWRIGHT_VARIANT(mine, attention) {\n  const tw::Tensor table(\"table\", tw::Type::f32, 1);\n  attention.score([=](tw::Tile s, const tw::At &at) { return s + table(at.key); });\n}\n");
+  const std::string file = folder / "mine.cpp", environment = "TILEWRIGHT_CUDA_DRIVER=/no/driver.so TILEWRIGHT_CACHE='" + (folder / "cache") + "'";
+  const Ran tuned = ran("tune '" + file + "' --shapes 1,2,2,60,60,16 --target host --dtype f32 --candidates 2 --json", environment);
+  INFO(tuned.err);
+  REQUIRE(tuned.status == 0);
+  CHECK(json::parse(tuned.out).at(0)["variant"] == "mine");
+  const Ran bench = ran("bench '" + file + "' --shape 1,2,2,60,60,16 --target host --dtype f32", environment);
+  INFO(bench.err);
+  CHECK(bench.status == 0);
+  CHECK_THAT(bench.out, Catch::StartsWith("mine f32 for host on "));
+  CHECK_THAT(ran("explain '" + file + "' --target h200 --shape 1,2,2,60,60,64", environment).out, Catch::Contains("\ntime      "));
+}
+
 TEST_CASE("Ctrl-C keeps what is found") {
   const Folder folder;
   const std::string cache = "TILEWRIGHT_CACHE=" + (folder / "cache"), out = folder / "out";
@@ -143,6 +195,18 @@ TEST_CASE("tune and bench say what is wrong") {
   CHECK(refusal("tune causal --shapes 1,2,1,0,64,64") == "tilewright tune: --shapes 1,2,1,0,64,64: a launch without work takes no time; lengths are 1 or more here\n");
   CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --target host --gpus 0") == "tilewright tune: --gpus goes with the target of a GPU, not with host; leave it out\n");
   CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --target host --offline") == "tilewright tune: --offline goes with the target of a GPU, not with host; leave it out\n");
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --target h200 --offline --gpus 0") == "tilewright tune: --gpus 0 --offline: the model is asked alone, and no GPU measures; leave one of the two out\n");
+  const std::string heads = "program 'causal': the heads of 'Q' (dimension 1) must be a multiple of the heads of 'K', which has at least one; repeat heads of 'K' or drop some of 'Q' (here K.dimension(1) = 5, extent(h) = 16)\n";
+  CHECK(refusal("run causal --shape 1,16,5,4,4,8") == "tilewright run: " + heads);
+  CHECK(refusal("tune causal --shapes 1,16,5,64,64,64 --target h200 --offline") == "tilewright tune: " + heads);
+  CHECK(refusal("bench causal --shape 1,16,5,64,64,64 --target host") == "tilewright bench: " + heads);
+  const std::string type = "tensor \"K\" holds 'f32'; GPUs multiply tiles of f16 and bf16: convert it to one of them, or run on the CPU (target host)\n";
+  CHECK(refusal("run causal --shape 1,2,1,4,4,8 --on simulator --dtype f32") == "tilewright run: " + type);
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --target h200 --offline --dtype f32") == "tilewright tune: " + type);
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --pass both") == "tilewright tune: --pass both: unknown; expected one of forward, backward\n");
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --deterministic") == "tilewright tune: --deterministic goes with --pass backward; a forward pass is deterministic: leave it out\n");
+  CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --pass backward --table t") == "tilewright tune: --table t --pass backward: shipped tables are of the variants' own kernels; leave one of the two out\n");
+  CHECK(refusal("tune my.cpp --shapes 1,2,1,64,64,64 --table t") == "tilewright tune: --table t: shipped tables are of the gallery's variants, and my.cpp is none; leave it out\n");
   CHECK(refusal("tune causal --shapes 1,2,1,64,64,64 --target h200 --gpus 0,2", "TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=" TILEWRIGHT_FAKE_DRIVER) ==
         "tilewright tune: --gpus 0,2: GPU 2 is not there, or is no NVIDIA H200 SXM; `tilewright doctor` shows what there is\n");
   CHECK_THAT(refusal("bench causal --shape 1,2,1,64,64,64 --target a100"), Catch::StartsWith("tilewright bench: nothing can be timed for a100: there is no NVIDIA driver here: ") && Catch::EndsWith("; `tilewright tune` asks the cost model\n"));

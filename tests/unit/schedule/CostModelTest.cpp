@@ -149,7 +149,7 @@ TEST_CASE("a schedule without a width, and the host, are refused") {
   Schedule schedule = defaultFor(program, findTarget("h200"), shape);
   CHECK_THROWS_WITH(estimate(program, schedule, findTarget("host"), shape), "the cost model is of GPUs; target 'host' is this machine's CPU: take a GPU such as h200");
   schedule.widths.erase("k");
-  CHECK_THROWS_WITH(estimate(program, schedule, findTarget("h200"), shape), Catch::StartsWith("the schedule has no width for axis 'k'. The schedule: block=q d=64"));
+  CHECK_THROWS_WITH(estimate(program, schedule, findTarget("h200"), shape), Catch::StartsWith("the schedule gives no width of at least 1 for axis 'k'; give one: k=64. The schedule: block=q d=64"));
 }
 
 TEST_CASE("ranking is of the whole search space, the fastest prediction first, and quick") {

@@ -68,5 +68,5 @@ TEST_CASE("sizes are bytes, KiB or MiB") {
   CHECK(parseBytes("x", "48 KiB") == 49152);
   CHECK(parseBytes("x", "1MiB") == 1 << 20);
   for (const char *bad : {"", "KiB", "48K", "48kb", "0", "-1", "4.5KiB", "48KiBs", "99999999999999999999"})
-    CHECK_THROWS_WITH(parseBytes("--shared-limit", bad), std::string("--shared-limit '") + bad + "': expected a number of bytes from 1, such as 49152 or 48KiB");
+    CHECK_THROWS_WITH(parseBytes("--shared-limit", bad), std::string("--shared-limit '") + bad + "': expected a number of bytes from 1 to 1 TiB, such as 49152 or 48KiB");
 }
