@@ -34,8 +34,8 @@ class Library:
     def __init__(self, path):
         self.lib = c.CDLL(path)
         self.lib.tilewright_error.restype = c.c_char_p
-        self.lib.tilewright_describe.restype = c.c_char_p
-        self.lib.tilewright_describe.argtypes = [c.c_void_p]
+        for describe in (self.lib.tilewright_describe, self.lib.tilewright_describe_gradient):
+            describe.restype, describe.argtypes = c.c_char_p, [c.c_void_p]
         for launch in (self.lib.tilewright_launch, self.lib.tilewright_launch_zeroed):
             launch.argtypes = [c.c_void_p, c.c_void_p, c.POINTER(Arguments), c.c_void_p, c.c_size_t]
 
@@ -93,6 +93,10 @@ class Gradient:
         for launch in (library.lib.tilewright_forward, library.lib.tilewright_backward):
             launch.argtypes = [c.c_void_p, c.c_void_p, c.POINTER(Arguments), c.c_void_p, c.c_size_t]
         library.lib.tilewright_gradient_workspace_bytes.argtypes = [c.c_void_p, c.POINTER(Arguments), c.POINTER(c.c_size_t)]
+
+    def describe(self):
+        """Of every kernel, one after the other."""
+        return self.library.lib.tilewright_describe_gradient(self.handle).decode()
 
     def workspace(self, tensors):
         """Memory between the kernels, on the tensors' GPU; it belongs to one forward and one backward pass."""

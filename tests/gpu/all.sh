@@ -1,6 +1,6 @@
 #!/bin/bash
 # Everything that needs a GPU, on one build: tests/gpu/all.sh build/lib/libtilewright.so build/bin/tilewright [FOLDER] [right|fast]
-# First what must be right (matrix, sanitizers, gallery, masks, gradients), then times beside others; some eight minutes on an H200. Whole reports go
+# First what must be right (matrix, sanitizers, gallery, masks, gradients), then times beside others; some twelve minutes on an H200. Whole reports go
 # to FOLDER (gpu-reports), the last lines of each are printed. Exit status 1 where one failed. Needs an H100 or H200 and torch with CUDA.
 set -u
 library=${1:?usage: all.sh LIBRARY PROGRAM [FOLDER] [right|fast]}
@@ -31,6 +31,7 @@ if [ "$part" != fast ]; then
   report masks 1 90 python3 "$gpu/masks.py" --library "$library"
   report masks-sm80 1 90 python3 "$gpu/masks.py" --library "$library" --target h200-sm80
   report gradients 3 200 python3 "$gpu/gradients.py" --library "$library"
+  report limits 8 120 python3 "$gpu/limits.py" --library "$library"
 fi
 if [ "$part" != right ]; then
   report peers 20 200 python3 "$bench/peers.py" --library "$library" --lengths 512 1024 2048 4096 16384 --head-dims 64 128 256 --peers --json "$folder/peers.json"
@@ -38,6 +39,9 @@ if [ "$part" != right ]; then
   report variants 9 150 python3 "$bench/variants.py" --library "$library" --json "$folder/variants.json"
   report stabiliser 2 60 python3 "$bench/stabiliser.py" --library "$library"
   report sparsity 16 120 python3 "$bench/sparsity.py" --library "$library" --rounds 5 --json "$folder/sparsity.json"
+  report memory 4 90 python3 "$bench/memory.py" --library "$library" --program "$program" --json "$folder/memory.json"
+  report tune 2 150 python3 "$gpu/tune.py" --program "$program" --json "$folder/tune.json"
+  report tune-backward 2 200 python3 "$gpu/tune.py" --program "$program" --library "$library" --pass backward --json "$folder/tune-backward.json"
   report backward 12 150 python3 "$bench/backward.py" --library "$library" --json "$folder/backward.json"
 fi
 [ ${#failed[@]} -eq 0 ] && echo "all is right" && exit 0
