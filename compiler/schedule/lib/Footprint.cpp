@@ -25,7 +25,7 @@ public:
     }
     if (isVector(node))
       uses.push_back({TileUse::Kind::vector, {roles.fold->axis}, bytes(node.type)});
-    if (isColumn(node))
+    if (isColumn(node) || isGathered(node))
       uses.push_back({TileUse::Kind::column, {roles.fold->axis}, bytes(node.type)});
     for (const Tile &operand : node.operands)
       visit(operand, node.op == Op::named && added);
@@ -45,6 +45,9 @@ public:
       return isVector(node);
     return std::any_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return !isFloat(operand.type()) && operand.type() != Type::boolean && contains(operand.axes(), roles.fold->axis); });
   }
+
+  /// A number of its own for each element, out of global memory: many are on their way at once.
+  bool isGathered(const Node &node) const { return node.op == Op::load && isFloat(node.type) && contains(node.axes, roles.fold->axis) && contains(node.axes, roles.block()); }
 
   /// A sum over one point is what it sums.
   const Tile &summed(const Tile &tile) const {

@@ -14,7 +14,7 @@ struct TileUse {
     foldOperand,     // a loaded dot operand of every step
     vector,          // a load along the fold axis alone
     accumulator,     // carried over two axes
-    column,          // numbers along the fold axis that elementwise work reads: coordinates, or a vector
+    column,          // numbers along the fold axis that elementwise work reads: coordinates, a vector, or elements of a tensor
     exchange,        // what warpgroups compute for each other: a left operand that is contracted along the block axis
     outbox,          // what a step adds to a tensor, on its way there
     product          // what a dot of a step gives, unless it is added to an accumulator at once
