@@ -281,7 +281,10 @@ Value ImportValues::load(const Tile &tile) {
       offsets.push_back(offset);
       dims.push_back(index.axis ? dimensionOf(tiled, *index.axis) : -1);
     }
-    loaded = tile::LoadOp::create(b, where, result, memory, offsets, dims);
+    auto load = tile::LoadOp::create(b, where, result, memory, offsets, dims);
+    if (!split.empty() && split.back().axis && split.back().shifts.empty() && roles.of(*split.back().axis) == Role::fold)
+      load->setAttr(tile::alignedAttrName, b.getUnitAttr());
+    loaded = load;
   } else {
     SmallVector<Value> indices;
     for (const Tile &index : node.operands)

@@ -50,7 +50,8 @@ private:
   static int64_t divisorOfStart(tile::LoadOp load) {
     if (load.getOffsets().empty())
       return engineBytes;
-    return std::gcd(engineBytes, divisorOf(load.getOffsets().back()) * int64_t(tile::elementOf(load.getType()).getIntOrFloatBitWidth()) / 8);
+    const int64_t elements = load->hasAttr(tile::alignedAttrName) ? cast<RankedTensorType>(load.getType()).getDimSize(unsigned(load.getDims().back())) : divisorOf(load.getOffsets().back());
+    return std::gcd(engineBytes, elements * int64_t(tile::elementOf(load.getType()).getIntOrFloatBitWidth()) / 8);
   }
 
   /// Is nothing made of the value but reductions along `columns`, of it or of what is made of it element by element?

@@ -47,6 +47,8 @@ bool growsWithBlock(mlir::FunctionOpInterface kernel);
 bool hidesMoreThanEnds(MaskOp mask, llvm::function_ref<llvm::StringRef(mlir::Value)> lengthOf);
 
 /// On an `scf.if` over a fold's ways: the careful one, and the usual one.
+/// Of a load whose last offset is the coordinate that a fold visits, and nothing else: a multiple of the axis' width, whatever becomes of the loop.
+inline constexpr llvm::StringLiteral alignedAttrName = "tile.aligned";
 inline constexpr llvm::StringLiteral carefulAttrName = "tile.careful";
 /// What an attribute dictionary of a kernel's argument is called.
 inline constexpr llvm::StringLiteral kernelAttrName = "tile.kernel";
