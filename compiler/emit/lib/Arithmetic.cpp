@@ -67,6 +67,16 @@ const Function *functionOf(Operation *op) {
   return found == table.end() ? nullptr : &found->second;
 }
 
+/// The divisor d of x - floor(x / d) * d, if it is a positive constant.
+std::optional<int64_t> divisorOfRest(arith::SubIOp rest) {
+  auto product = rest.getRhs().getDefiningOp<arith::MulIOp>();
+  auto quotient = product ? product.getLhs().getDefiningOp<arith::FloorDivSIOp>() : arith::FloorDivSIOp();
+  APInt divisor, factor;
+  if (!quotient || quotient.getLhs() != rest.getLhs() || !matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)) || !matchPattern(product.getRhs(), m_ConstantInt(&factor)) || divisor != factor || !divisor.isStrictlyPositive())
+    return {};
+  return divisor.getSExtValue();
+}
+
 /// Writes one expression, gathering what its operands read.
 class Writer {
 public:
@@ -258,8 +268,12 @@ std::optional<Computed> Writer::write(Operation *op) {
   }
   if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && ofElement && matchPattern(quotient.getLhs(), m_OneFloat()))
     return computed("rcp(" + operand(quotient.getRhs()) + ")", Precedence::primary, "inverse");
-  // What is asked of each element or tile and divides by a power of two shifts: compilers do not see as much through the test for a rest.
-  if (auto quotient = dyn_cast<arith::FloorDivSIOp>(op); quotient && (ofElement || op->getParentOfType<device::ListTilesOp>()))
+  // What is asked of each element or tile and divides by a power of two shifts, and what is left of it are its low bits: compilers do not see as much through the test for a rest.
+  const bool isAskedOften = ofElement || op->getParentOfType<device::ListTilesOp>();
+  if (auto rest = dyn_cast<arith::SubIOp>(op); rest && isAskedOften)
+    if (std::optional<int64_t> divisor = divisorOfRest(rest); divisor && llvm::isPowerOf2_64(std::uint64_t(*divisor)))
+      return computed(fmt::format("{} & {}", operand(rest.getLhs(), Precedence::bitAnd), *divisor - 1), Precedence::bitAnd, "rest");
+  if (auto quotient = dyn_cast<arith::FloorDivSIOp>(op); quotient && isAskedOften)
     if (APInt divisor; matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)) && divisor.isStrictlyPositive() && divisor.isPowerOf2())
       return computed(fmt::format("{} >> {}", operand(quotient.getLhs(), Precedence::product), divisor.logBase2()), Precedence::shift, "quotient");
   if (isa<arith::DivFOp>(op) && ofElement)

@@ -21,7 +21,7 @@ device.kernel @listed "sm90a" items "q" 64 of [] shared 144 {
     // CHECK-NEXT:   const int k = first + lane * 64;
     // CHECK-NEXT:   bool is_empty = true, is_full = false;
     // CHECK-NEXT:   if (k < p.len_k) {
-    // CHECK:          is_empty = {{.*}};
+    // CHECK:          is_empty = (k & 63) < p.items;
     // CHECK-NEXT:     is_full = {{.*}}k >> 6{{.*}};
     // CHECK-NEXT:   }
     // CHECK-NEXT:   const u32 partials = __ballot_sync(~0u, !is_empty && !is_full), fulls = __ballot_sync(~0u, !is_empty && is_full);
@@ -36,9 +36,12 @@ device.kernel @listed "sm90a" items "q" 64 of [] shared 144 {
     // CHECK-NEXT:   st_shared_u32(sb + work_AT + 20 * work_slot + 4, list);
     %list, %partial, %full, %all = device.list_tiles %lists from %c0 to %sk step 64 at %wc {
     ^bb0(%k: i32):
-      %e = arith.cmpi slt, %k, %n : i32
       %wide = arith.constant 64 : i32
-      %block = arith.floordivsi %k, %wide : i32      // what is asked of each tile shifts
+      %other = arith.floordivsi %k, %wide : i32      // of what is asked of each tile, a rest is its low bits
+      %whole = arith.muli %other, %wide : i32
+      %rest = arith.subi %k, %whole : i32
+      %e = arith.cmpi slt, %rest, %n : i32
+      %block = arith.floordivsi %k, %wide : i32      // and a quotient shifts
       %f = arith.cmpi slt, %n, %block : i32
       device.classes %e, %f
     } : !device.pointer<i32>
