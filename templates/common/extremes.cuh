@@ -47,6 +47,18 @@ template <class T> DEV void row_extremes(const unsigned short* p, i64 stride, i6
   for (i64 i = 0; i < n; i++) take_extreme_(T::kind == 0 ? unpack_bf16_lo(p[i * stride]) : unpack_f16_lo(p[i * stride]), least, most);
 }
 
+// The same for all lanes of a warp, which ask for one row: each looks at a part of it, of fours where it can.
+template <class... T, class E, class W> DEV void warp_row_extremes(const E* p, i64 stride, i64 n, W& least, W& most, int lane) {
+  const i64 part = (n + 127) / 128 * 4, first = lane * part, rest = n - first;
+  row_extremes<T...>(p + first * stride, stride, rest < part ? rest : part, least, most);
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    W low = __shfl_xor_sync(~0u, least, d), high = __shfl_xor_sync(~0u, most, d);
+    take_extreme_(low, least, low);
+    take_extreme_(high, high, most);
+  }
+}
+
 // Extremes that a lane found before. Tables are the same during a launch, and items ask for the same rows again and again.
 template <class W> struct KnownExtremes { const void* row; int count; W least, most; };
 template <class W, int TURNS> DEV void forget_extremes(KnownExtremes<W> (&known)[TURNS]) {

@@ -66,8 +66,9 @@ LogicalResult Statements::print(device::RowExtremesOp op) {
   const std::string offset = values.textOf(op.getOffset(), Precedence::sum), stride = values.textOf(op.getStride()), count = values.textOf(op.getCount());
   text.line(fmt::format("{} {}, {};", scalarType(op.getLeast().getType()), least, most));
   const auto known = knownExtremes.find(op);
-  text.line(fmt::format("{}row_extremes{}({} + {}, {}, {}, {}, {}{});", known == knownExtremes.end() ? "" : "known_", kind, pointer, offset, stride, count, least, most,
-                        known == knownExtremes.end() ? "" : ", " + known->second + ", " + turn));
+  const bool isKnown = known != knownExtremes.end(), isOfWarp = !op->getParentOfType<device::ListTilesOp>();     // in a list each lane asks for its own tile's row
+  text.line(fmt::format("{}row_extremes{}({} + {}, {}, {}, {}, {}{});", isOfWarp ? "warp_" : isKnown ? "known_" : "", kind, pointer, offset, stride, count, least, most,
+                        isOfWarp ? ", lane" : isKnown ? ", " + known->second + ", " + turn : ""));
   values.bind(op.getLeast(), {least});
   values.bind(op.getMost(), {most});
   return success();

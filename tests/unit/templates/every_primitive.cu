@@ -49,6 +49,7 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   i64 least, most;
   no_extremes_(least, most); row_extremes(p.i, 1, p.c, least, most); take_extreme_((i64)of_word_(p.i, w), least, most);
   row_extremes<BF16>((const unsigned short*)p.u, 2, p.c, x, x);
+  warp_row_extremes(p.i, 1, p.c, least, most, lane); warp_row_extremes<BF16>((const unsigned short*)p.u, 2, p.c, x, x, lane);
   KnownExtremes<i64> known[4]; forget_extremes(known); known_row_extremes(p.i, 1, p.c, least, most, known, 3);
   KnownExtremes<float> known_floats[4]; known_row_extremes<BF16>((const unsigned short*)p.u, 2, p.c, x, x, known_floats, 3);
   reduce_tile<BF16, 128, 72>(shared, shared, 0, 0, lane, [](float a, float b) { return a + b; }, [&](float y) { return x * y; });
