@@ -234,7 +234,7 @@ void Declarations::printHeader(Text &text) const {
   text.line(fmt::format("// {}: {} at every point of [{}]", kernel.getSymName().str(),
                         launch.blockAxis.empty() ? "one item" : fmt::format("tiles of {} of {}", launch.blockWidth, launch.blockAxis),
                         fmt::join(launch.freeAxes, ", ")));
-  text.line(fmt::format("// {}{} warpgroup{} of consumers; {} bytes of shared memory", device::producerOf(kernel) ? "a producer and " : "",
+  text.line(fmt::format("// {}{} warpgroup{} of consumers; {} bytes of shared memory", device::listerOf(kernel) ? "a lister, a producer and " : device::producerOf(kernel) ? "a producer and " : "",
                         std::uint64_t(consumers.getWarpgroups()), consumers.getWarpgroups() == 1 ? "" : "s", launch.sharedBytes));
   text.line();
   text.open("struct Params {");
@@ -254,7 +254,7 @@ void Declarations::printHeader(Text &text) const {
     } else if (auto mailbox = dyn_cast<device::MailboxOp>(op)) {
       const std::int64_t slots = mailbox.getResult().getType().getSlots(), words = mailbox.getResult().getType().getWords();
       text.line(fmt::format("constexpr u32 {}_AT = {};   // {} x {} number{} from {}", stem(mailbox.getResult()), *mailbox.getOffset(), slots, words,
-                            words == 1 ? "" : "s", device::producerOf(kernel) ? "the producer" : "one thread"));
+                            words == 1 ? "" : "s", device::listerOf(kernel) ? "the lister" : device::producerOf(kernel) ? "the producer" : "one thread"));
       if (mailbox.getAnswers())
         text.line(fmt::format("constexpr u32 {}_BACK = {};   // {} x {} answers, one from each warp", stem(mailbox.getResult()), *mailbox.getOffset() + std::uint64_t(device::answersAt(mailbox)), slots,
                               *mailbox.getAnswers()));

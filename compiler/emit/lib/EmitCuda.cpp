@@ -37,6 +37,8 @@ FailureOr<CudaText> emitCuda(device::KernelOp kernel) {
     body.line("// ---- producer");
     if (failed(statements.producer(producer)))
       return failure();
+    if (device::ListerOp lister = device::listerOf(kernel); lister && failed(statements.lister(lister)))
+      return failure();
     body.close("} else {");
     body.indent();
     body.line("// ---- consumers");

@@ -111,10 +111,10 @@ static bool mayRunAhead(device::ReleaseOp op) {
 }
 
 // Where lanes read the slot themselves, all of them must have before the one that speaks for the warp says so. And none may still wait for it to be filled: it
-// might come round twice before that lane looks.
+// might come round twice before that lane looks. A producer's lanes read an item's list.
 LogicalResult Statements::print(device::ReleaseOp op) {
   const std::string condition = op.getCondition() ? values.textOf(op.getCondition(), Precedence::both) + " && " : "";
-  if (!hopper || readByLanes.contains(device::barriersOf(op.getCursor()).getResult()) || mayRunAhead(op))
+  if (!hopper || op->getParentOfType<device::ProducerOp>() || readByLanes.contains(device::barriersOf(op.getCursor()).getResult()) || mayRunAhead(op))
     text.line("__syncwarp();");
   text.line(fmt::format("if ({}lane == 0) mbar_arrive({});", condition, barrier(op.getCursor(), "_EMPTY")));
   return success();

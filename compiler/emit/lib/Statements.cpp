@@ -34,7 +34,7 @@ LogicalResult Statements::shared(device::KernelOp kernel) {
         });
   });
   for (Operation &op : kernel.getBody().front())
-    if (!isa<device::ProducerOp, device::ConsumersOp>(op) && failed(statement(&op)))
+    if (!isa<device::ProducerOp, device::ListerOp, device::ConsumersOp>(op) && failed(statement(&op)))
       return failure();
   return success();
 }
@@ -50,6 +50,17 @@ LogicalResult Statements::producer(device::ProducerOp role) {
   text.open(oneThread ? "if (warp == 0 && lane == 0) {" : "if (warp == 0) {");
   for (const std::string &map : declared.maps())
     text.line("tma_prefetch_desc(" + map + ");");
+  keepExtremes(role);
+  if (failed(block(role.getBody().front())))
+    return failure();
+  text.close();
+  return success();
+}
+
+LogicalResult Statements::lister(device::ListerOp role) {
+  Scope scope(names);
+  text.open("if (warp == 1) {");
+  text.line("// ---- lister");
   keepExtremes(role);
   if (failed(block(role.getBody().front())))
     return failure();

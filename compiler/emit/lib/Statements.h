@@ -16,6 +16,7 @@ public:
   /// What stands in the kernel itself beside declarations and roles: numbers that both roles use.
   llvm::LogicalResult shared(device::KernelOp kernel);
   llvm::LogicalResult producer(device::ProducerOp role);
+  llvm::LogicalResult lister(device::ListerOp role);
   llvm::LogicalResult consumers(device::ConsumersOp role);
 
 private:

@@ -111,6 +111,11 @@ ProducerOp producerOf(KernelOp kernel) {
   return found.empty() ? ProducerOp() : *found.begin();
 }
 
+ListerOp listerOf(KernelOp kernel) {
+  auto found = kernel.getBody().getOps<ListerOp>();
+  return found.empty() ? ListerOp() : *found.begin();
+}
+
 bool fills(CursorOp cursor) { return cursor.getPhase() == 1 && !cursor.getTrailing(); }
 
 bool producesByWarp(KernelOp kernel) {

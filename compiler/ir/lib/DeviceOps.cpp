@@ -35,13 +35,16 @@ LogicalResult checkAccess(Operation *op, Type registers, Type value) {
 } // namespace
 
 LogicalResult KernelOp::verifyRegions() {
-  int producers = 0, consumers = 0;
+  int producers = 0, listers = 0, consumers = 0;
   for (Operation &op : getBody().front()) {
     producers += isa<ProducerOp>(op);
+    listers += isa<ListerOp>(op);
     consumers += isa<ConsumersOp>(op);
   }
   if (producers > 1 || consumers != 1)
     return emitOpError() << "has " << producers << " producers and " << consumers << " sets of consumers; expected at most one and exactly one";
+  if (listers > 1 || (listers && (!producers || !isHopper(*this))))
+    return emitOpError() << "has " << listers << " listers on " << getArch() << "; expected at most one, and that on sm90a, beside a producer";
   ConsumersOp role = consumersOf(*this);
   if (int64_t rows = int64_t(role.getRows()); rows != 16 && (rows != 32 || isHopper(*this)))
     return role.emitOpError() << "have warps of " << rows << " rows; expected 16" << (isHopper(*this) ? ", as a product of a warpgroup has" : " or 32");
@@ -71,9 +74,12 @@ LogicalResult TensorMapOp::verify() {
 LogicalResult CursorOp::verify() {
   if (getPhase() > 1)
     return emitOpError() << "starts at phase " << getPhase() << "; a phase is 0 or 1";
-  bool producing = bool((*this)->getParentOfType<ProducerOp>());
-  if (KernelOp kernel = (*this)->getParentOfType<KernelOp>(); kernel && !producerOf(kernel))
+  const bool ofProducer = bool((*this)->getParentOfType<ProducerOp>()), producing = ofProducer || (*this)->getParentOfType<ListerOp>();
+  KernelOp kernel = (*this)->getParentOfType<KernelOp>();
+  if (kernel && !producerOf(kernel))
     return success();       // consumers that copy for themselves wait for either
+  if (ofProducer && kernel && listerOf(kernel))
+    return success();       // the producer is told, too
   if (!getTrailing() && producing != (getPhase() == 1))
     return emitOpError() << (producing ? "of the producer waits for empty slots, which all are at first: its phase is 1, not 0"
                                        : "of a consumer waits for full slots, and none is at first: its phase is 0, not 1");

@@ -142,11 +142,17 @@ private:
   /// Is this the role for it, and do all warps of a warpgroup come here that must?
   LogicalResult stands(Operation &op) {
     auto kernel = op.getParentOfType<device::KernelOp>();
-    bool produces = bool(op.getParentOfType<device::ProducerOp>()), alone = !device::producerOf(kernel) && !device::isHopper(kernel);
-    bool ofProducer = isa<device::AcquireOp, device::CopyOp, device::PostOp, device::ListTilesOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op);
+    bool lists = bool(op.getParentOfType<device::ListerOp>()), produces = lists || op.getParentOfType<device::ProducerOp>(), alone = !device::producerOf(kernel) && !device::isHopper(kernel);
+    bool ofLister = isa<device::PostOp, device::ListTilesOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op), ofProducer = ofLister || isa<device::AcquireOp, device::CopyOp>(op);
     bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp,
                            device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::TabulateOp, device::ReduceTileOp, device::MultiplyOp,
                            device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
+    if (const bool isTold = produces && !lists && device::listerOf(kernel); isTold && ofLister)
+      return op.emitOpError() << "is for the lister, and stands in the producer";
+    else if (isTold && isa<device::AwaitOp, device::ReleaseOp, device::ReadPostOp>(op))
+      ofConsumers = false;
+    if (lists && isa<device::CopyOp>(op))
+      return op.emitOpError() << "is for the producer, and stands in the lister";
     if (produces ? ofConsumers : ofProducer && !alone)
       return op.emitOpError() << "is for " << (produces ? "consumers" : "the producer") << ", and stands in the other role";
     if (underWarps && isa<device::MultiplyOp, device::IsolateOp, device::ReduceTileOp, device::TurnOp, device::PublishOp>(op))
@@ -244,6 +250,9 @@ struct CheckProtocol : impl::CheckProtocolBase<CheckProtocol> {
       return failure();
     if (device::ProducerOp producer = device::producerOf(kernel))
       if (failed(Walk(*wiring).role(producer, producer.getBody().front())))
+        return failure();
+    if (device::ListerOp lister = device::listerOf(kernel))
+      if (failed(Walk(*wiring).role(lister, lister.getBody().front())))
         return failure();
     device::ConsumersOp consumers = device::consumersOf(kernel);
     if (failed(registersSuffice(kernel, consumers)))

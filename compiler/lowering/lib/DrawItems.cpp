@@ -3,7 +3,8 @@
 // The producer draws, works out what an item's number means (its divisions take longest) and posts both to the consumers. Where masks cut tiles, they
 // post back: an accumulator that is not finite at an item's end may have met a NaN or an infinity that a mask hides. Such an item is done again, by
 // the careful way where tile-walk-folds made one, with `device.scan` and `device.isolate`, which are left out the first time. An item's slot is given
-// back when it is done, so that the producer, which finds the answer as it takes the slot again, is never more than `slots` items ahead.
+// back when it is done, so that the producer, which finds the answer as it takes the slot again, is never more than `slots` items ahead: two where a lister will
+// have nothing else to do, so that it does not draw what another block could begin at once.
 //
 // Where an item has a list of tiles, the producer makes it before it posts the item, and what it counted are further words of the slot. The list
 // belongs to the slot, and so the slot is held until the item is done here too.
@@ -37,7 +38,7 @@ class Drawing {
 public:
   Drawing(device::KernelOp kernel, scf::ForOp produced, scf::ForOp consumed)
       : kernel(kernel), produced(produced), consumed(consumed), producedBy(decodingOf(produced.getInductionVar(), *produced.getBody())),
-        consumedBy(decodingOf(consumed.getInductionVar(), *consumed.getBody())), looks(Looks::of(consumed)), list(produced, consumed), slots(looks ? 3 : 2) {
+        consumedBy(decodingOf(consumed.getInductionVar(), *consumed.getBody())), looks(Looks::of(consumed)), list(produced, consumed), slots(looks && !(list && device::isHopper(kernel)) ? 3 : 2) {
     if (looks)
       return;
     for (scf::ForOp items : {produced, consumed}) {       // the usual way looks for itself
@@ -72,6 +73,10 @@ private:
   Value counter, mailbox, barriers;
 
   static Value number(OpBuilder &b, Location loc, int32_t n) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(n)); }
+  /// Is the item done for the second time?
+  static Value isCareful(OpBuilder &b, Location loc, Value word) {
+    return compare(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, word, number(b, loc, carefully)), number(b, loc, 0));
+  }
   static Value compare(OpBuilder &b, Location loc, arith::CmpIPredicate how, Value x, Value y) { return arith::CmpIOp::create(b, loc, how, x, y); }
 
   Value cursor(OpBuilder &b, Location loc, int64_t phase) {
@@ -134,7 +139,7 @@ private:
       handed.append(words);
     }
     if (looks)
-      handed.append({drawn, quiet, fresh, again});
+      handed.append({drawn, quiet, fresh, isCareful(b, loc, word)});
     device::PostOp::create(b, loc, posted, mailbox, place);
     device::AdvanceOp::create(b, loc, place);
     scf::ConditionOp::create(b, loc, more, handed);
@@ -210,7 +215,7 @@ private:
       return;
     }
     Value item = arith::AndIOp::create(b, loc, arguments[0], number(b, loc, numberBits));
-    Value careful = compare(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, arguments[0], number(b, loc, carefully)), number(b, loc, 0));
+    Value careful = isCareful(b, loc, arguments[0]);
     if (hasWays(consumed))
       looks->spare();
     else

@@ -49,11 +49,16 @@ FailureOr<Wiring> wiringOf(device::KernelOp kernel) {
   Wiring wiring;
   device::ConsumersOp consumers = device::consumersOf(kernel);
   int64_t releases = warpsOfWarpgroup * int64_t(consumers.getWarpgroups());
+  DenseMap<Value, Value> producing, following;   // cursors of who fills, and of a producer that is told by a lister
+  if (device::listerOf(kernel))
+    for (auto cursor : device::producerOf(kernel).getBody().getOps<device::CursorOp>())
+      if (!device::fills(cursor))
+        following[cursor.getBarriers()];
   for (auto barriers : kernel.getBody().getOps<device::BarriersOp>())
-    if (int64_t(barriers.getReleases()) != releases)
-      return barriers.emitOpError() << quoted(barriers.getName()) << " take " << barriers.getReleases() << " releases a slot; expected " << releases << ", one for each warp of "
-                                    << consumers.getWarpgroups() << " warpgroups", failure();
-  DenseMap<Value, Value> producing;
+    if (const bool isFollowed = following.contains(barriers); int64_t(barriers.getReleases()) != releases + isFollowed)
+      return barriers.emitOpError() << quoted(barriers.getName()) << " take " << barriers.getReleases() << " releases a slot; expected " << releases + isFollowed << ", one for each warp of "
+                                    << consumers.getWarpgroups() << " warpgroups" << (isFollowed ? " and one for the producer" : ""), failure();
+  following.clear();
   WalkResult walked = kernel.walk([&](Operation *op) {
     auto fills = [&](Value memory, int64_t slots, Value cursor) -> WalkResult {
       Value barriers = device::barriersOf(cursor).getResult();
@@ -76,9 +81,10 @@ FailureOr<Wiring> wiringOf(device::KernelOp kernel) {
     if (!cursor)
       return WalkResult::advance();
     bool produces = device::fills(cursor);
-    if (!isa<device::ProducerOp, device::ConsumersOp>(op->getParentOp()))
+    if (!isa<device::ProducerOp, device::ListerOp, device::ConsumersOp>(op->getParentOp()))
       return op->emitOpError() << quoted(cursor.getName()) << " is declared inside of other operations; a role declares its cursors first, so that they go on from item to item", WalkResult::interrupt();
-    auto &place = produces ? producing : cursor.getTrailing() ? wiring.trailing : wiring.leading;
+    const bool follows = !produces && isa<device::ProducerOp>(op->getParentOp());
+    auto &place = produces ? producing : follows ? following : cursor.getTrailing() ? wiring.trailing : wiring.leading;
     if (!place.insert({cursor.getBarriers(), cursor}).second)
       return op->emitOpError() << "is a second cursor of its role on barriers " << barriersName(cursor.getBarriers()) << "; their phases would turn twice a round", WalkResult::interrupt();
     return WalkResult::advance();

@@ -65,6 +65,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
              DrawItemsOptions draw;
              draw.onlyLists = !schedule.drawn;
              pm.addPass(createDrawItems(draw));
+             pm.addPass(createListAhead());
              LayOutMemoryOptions memory;
              memory.limit = target.sharedBytesOfBlock(schedule.blocksPerSM);
              pm.addPass(createLayOutMemory(memory));

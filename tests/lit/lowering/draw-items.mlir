@@ -166,7 +166,9 @@ device.kernel @looked "sm90a" items "q" 64 of ["h"] {
 // CHECK-LABEL: device.kernel @ways
 // CHECK: device.producer
 // CHECK: %[[BACK:.*]] = device.sent_back
-// CHECK: %[[AGAIN:.*]] = arith.cmpi sge, %[[BACK]], %{{.*}}
+// CHECK: arith.cmpi sge, %[[BACK]], %{{.*}}
+// CHECK: %[[BIT:.*]] = arith.andi %{{.*}}, %c1073741824{{.*}} : i32
+// CHECK: %[[AGAIN:.*]] = arith.cmpi ne, %[[BIT]], %{{.*}}
 // CHECK: scf.condition(%{{.*}}) %{{.*}}, %[[AGAIN]] : i32, i32, i32, i32, i1, i1
 // CHECK: ^bb0({{.*}}, %[[SECOND:.*]]: i1):
 // CHECK-NOT: tile.careful :

@@ -40,5 +40,7 @@ bool producesByWarp(KernelOp kernel);
 /// The consumers' role of a kernel, or the producer's.
 ConsumersOp consumersOf(KernelOp kernel);
 ProducerOp producerOf(KernelOp kernel);
+/// Null where there is none.
+ListerOp listerOf(KernelOp kernel);
 
 } // namespace tw::device

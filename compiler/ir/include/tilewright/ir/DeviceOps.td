@@ -20,7 +20,7 @@ def Device_InsideRows : Device_RowsOf<"1", "i1">;
 def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, NoTerminator, SingleBlock, Symbol]> {
   let summary = "the program of one thread block";
   let description = [{
-    Declarations, at most one `device.producer`, one `device.consumers`. A block has 128 threads for each consumer warpgroup, and for the producer
+    Declarations, at most one `device.producer`, beside it at most one `device.lister`, one `device.consumers`. A block has 128 threads for each consumer warpgroup, and for the producer
     a warpgroup on `sm90a`, where registers are handed over by whole ones, and a warp on everything else. `block`, `width` and `free` say how the items are
     counted: tiles of the axis `block`, `width` elements each, times the points of the axes `free`.
     `grouped`: items come in groups of free points whose rings' tensors fit the level-2 cache. `blocks`: so many run on one multiprocessor at a time.
@@ -41,6 +41,15 @@ def Device_ProducerOp : Device_Op<"producer", [HasParent<"KernelOp">, NoTerminat
   let arguments = (ins I64Attr:$registers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`registers` $registers attr-dict-with-keyword $body";
+}
+
+def Device_ListerOp : Device_Op<"lister", [HasParent<"KernelOp">, NoTerminator, SingleBlock]> {
+  let summary = "what a second warp of the producer's warpgroup does: it draws items, lists the tiles that they visit, and posts both";
+  let description = [{
+    The producer is told of items as the consumers are, and gives slots back as they do. Only on `sm90a`, where that warp is there in any case.
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
 }
 
 def Device_ConsumersOp : Device_Op<"consumers", [HasParent<"KernelOp">, NoTerminator, SingleBlock]> {
@@ -267,7 +276,7 @@ def Device_SentBackOp : Device_Op<"sent_back"> {
 //===--- the tiles that an item visits -----------------------------------------------------------------===//
 
 def Device_ListTilesOp : Device_Op<"list_tiles", [SingleBlock]> {
-  let summary = "producer: lists the tiles of a range that are kept in part, and those kept whole, a tile a lane";
+  let summary = "producer or lister: lists the tiles of a range that are kept in part, and those kept whole, a tile a lane";
   let description = [{
     As `tile.kept`: the region tells of the tile at its argument whether it is empty and whether it is full. The list is that of the slot at
     `cursor` (`device-draw-items` says which), in the block's part of `lists`; it is the consumers' once the slot is posted. `list` is the place of its first

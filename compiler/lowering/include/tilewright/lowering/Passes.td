@@ -107,6 +107,15 @@ def DrawItems : Pass<"device-draw-items", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
 
+def ListAhead : Pass<"device-list-ahead", "::mlir::ModuleOp"> {
+  let summary = "let a warp of its own draw items and list their tiles, ahead of the producer, which copies";
+  let description = [{
+    On `sm90a`, where the producer's warpgroup has warps to spare. The lister keeps the producer's loop without its copies; the producer is told of items as the consumers are.
+    A kernel whose copies need what no post says stays as it is.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
 def LayOutMemory : Pass<"device-lay-out-memory", "::mlir::ModuleOp"> {
   let summary = "give rings, barriers and mailboxes their places in shared memory";
   let options = [Option<"limit", "limit", "int", "0", "bytes that a block may have; 0: any">];
