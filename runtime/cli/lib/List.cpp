@@ -1,5 +1,6 @@
 // `tilewright list`: the gallery, or the targets.
 #include "Commands.h"
+#include "GalleryPicture.h"
 #include "Output.h"
 #include "tilewright/cuda/Gpu.h"
 #include "tilewright/dsl/Gallery.h"
@@ -56,9 +57,12 @@ int listAsMarkdown() {
                      "Every variant that `makeVariant` and the command line know by name; `tilewright list --markdown` writes this page. Names combine by `+`, in the order written; what stands in\n"
                      "parentheses after a name are numbers. `s` is a score, `w` a weight, `o` an output; `q` and `k` are coordinates where they are compared, vectors in `q·k`; `q′ = q + Skv − Sq`.\n"
                      "Beside Q, K and V a variant reads the tensors that it names; types are those of a variant in bf16, and f32 is f64 beside f64; a length that is divided is rounded up. `tilewright run NAME --shape …` makes numbers\n"
-                     "for them, `--capture` reads them from files.\n";
+                     "for them, `--capture` reads them from files. A picture shows what masks keep of 256 queries, downwards, and 256 keys, in squares of 16: `#` all, `/` some, `.` nothing; where tables say, of such numbers.\n"
+                     "`tilewright mask NAME --shape … -o mask.svg` draws any other.\n";
   for (const Variant &variant : gallery()) {
     page += fmt::format("\n## {}\n\n{}: `{}`\n({})\n", variant.name, variant.summary, variant.formula, variant.paper);
+    if (const std::string picture = galleryPicture(variant.name); !picture.empty())
+      page += "\n```\n" + picture + "```\n";
     if (!variant.captures.empty())
       page += "\n| reads | | |\n| --- | --- | --- |\n";
     for (const Capture &capture : variant.captures)
