@@ -17,7 +17,7 @@ void needsFloat(const Tensor &tensor, Location where) {
 }
 
 /// Head dimensions: what fits registers and shared memory whole, in pieces the tensor cores take.
-Tile isHeadDim(const Tile &length) { return (length % 8 == 0) & (length >= 8) & (length <= 256); }
+Tile isHeadDim(const Tile &length) { return (length % 8 == 0) & (length >= 8) & (length <= 1024); }
 
 } // namespace
 
@@ -108,8 +108,8 @@ std::vector<Requirement> Attention::requirements() const {
       require((keyHeads > 0) & (heads % max(keyHeads, 1) == 0),
               "the heads of " + Q + " (dimension 1) must be a multiple of the heads of " + K + ", which has at least one; repeat heads of " + K + " or drop some of " + Q, where),
       require(this->V.dimension(1) == keyHeads, V + " must have as many heads (dimension 1) as " + K + "; give each key head its values", where),
-      require(isHeadDim(extent(d)), "the head dimension of " + Q + " and " + K + " (dimension 3) must be a multiple of 8 from 8 to 256; a length below 256 is padded in both with zeros, and the scale stated", where),
-      require(isHeadDim(extent(e)), "the head dimension of " + V + " (dimension 3) must be a multiple of 8 from 8 to 256; a length below 256 is padded with zeros", where)};
+      require(isHeadDim(extent(d)), "the head dimension of " + Q + " and " + K + " (dimension 3) must be a multiple of 8 from 8 to 1024; any other length is padded in both with zeros, and the scale stated", where),
+      require(isHeadDim(extent(e)), "the head dimension of " + V + " (dimension 3) must be a multiple of 8 from 8 to 1024; any other length is padded with zeros", where)};
   for (std::size_t i = 1; i < branches.size(); ++i) {
     const Tensor &keys = branches[i].keys;
     list.push_back(require(keys.dimension(1) == keyHeads, "'" + keys.name() + "' must have as many heads (dimension 1) as " + K + "; a branch shares the values of " + V, branches[i].where));

@@ -26,7 +26,7 @@ from kernels import Kernels, Spec
 VARIANTS = ("plain", "causal", "window(70,20)", "window", "softcap(5)", "softcap", "alibi", "gemma2", "gemma2+alibi", "causal+alibi+softcap(4)")
 QUICK_VARIANTS = ("plain", "causal", "window(70,20)", "softcap", "alibi", "gemma2+alibi")
 DIMS = (8, 40, 64, 80, 128, 192, 256)
-UNEQUAL = ((192, 128), (128, 64), (64, 128), (8, 256), (256, 8), (72, 40))
+UNEQUAL = ((192, 128), (128, 64), (64, 128), (8, 256), (256, 8), (72, 40), (576, 512), (64, 304), (328, 64))
 # B, H, Hkv, Sq, Skv: tails, one row, rows without keys, groups of 1, 3, 8 and 64, more work items than the GPU has SMs.
 LENGTHS = ((1, 2, 1, 200, 260), (2, 3, 3, 129, 127), (1, 3, 1, 1, 333), (1, 8, 8, 70, 5), (2, 6, 2, 257, 513), (1, 64, 1, 9, 40), (1, 8, 1, 1, 70), (4, 16, 2, 300, 300))
 QUICK_LENGTHS = ((2, 3, 1, 129, 260), (1, 8, 8, 70, 5), (1, 64, 1, 9, 40), (4, 16, 2, 300, 300))

@@ -293,6 +293,14 @@ TEST_CASE("axes that are walked in chunks in the simulator") {
     right(onTarget(weights, target), Fill::whole);
 }
 
+TEST_CASE("results that are computed in passes in the simulator") {
+  for (const char *target : {"h200", "a100"}) {
+    right(onTarget(variant("causal", {1, 2, 1, 200, 260, 64, 304}, Type::bf16, "q=64 warpgroups=1 k=32"), target), Fill::whole);
+    right(onTarget(variant("plain", {1, 1, 1, 70, 130, 328, 264}, Type::f16, "q=64 warpgroups=1 k=32"), target));
+  }
+  right(notFinite(variant("causal", {1, 2, 1, 200, 260, 64, 304}, Type::bf16, "q=64 warpgroups=1 k=32")));
+}
+
 TEST_CASE("what follows a fold in the simulator") {
   // Values by row and by column of what was carried, and products that are stored as they are.
   Axis t("t"), k("k"), e("e");

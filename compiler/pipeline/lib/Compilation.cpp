@@ -47,6 +47,13 @@ std::vector<Phase> tilePhases(const Schedule &schedule, const Target &target, bo
       widths.push_back(chunks.width);
       stages.push_back(chunks.stages);
     }
+    for (const auto &[axis, chunks] : schedule.nested)
+      phases.push_back({"split-passes", [axis = axis, width = chunks.width](OpPassManager &pm) {
+                          SplitPassesOptions split;
+                          split.axis = axis;
+                          split.width = width;
+                          pm.addPass(createSplitPasses(split));
+                        }});
     phases.push_back({"nest-folds", [=](OpPassManager &pm) {
                         NestFoldsOptions nest;
                         nest.axes = axes;

@@ -131,6 +131,17 @@ static void requireProducer(Compilation &compilation, const Schedule &schedule, 
                                    compilation.program.name, print(schedule)));
 }
 
+/// Who draws items sends some of them back, whole.
+static void requireItems(Compilation &compilation, const Schedule &schedule) {
+  if (!schedule.drawn)
+    return;
+  compilation.module->walk([&](Operation *loop) {
+    if (auto axis = loop->getAttrOfType<StringAttr>("tile.pass"))
+      throw CompileError(fmt::format("the schedule has drawn=yes: items of '{}' take several passes, each a part of axis '{}', and are not drawn; take drawn=no. The schedule: {}",
+                                     compilation.program.name, axis.getValue().str(), print(schedule)));
+  });
+}
+
 Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options) {
   if (target.isHost())
     throw CompileError(fmt::format("{} is no GPU; compileHost makes code for it", target.title));
@@ -146,6 +157,7 @@ Artifact compileDevice(const Program &program, const Schedule &schedule, const T
   requireProducer(compilation, schedule, target);
   artifact.limit = std::min(artifact.limit, compilation.limit());
   artifact.heaviestLast = compilation.heaviestLast();
+  requireItems(compilation, schedule);
   compilation.run(devicePhases(schedule, target, options.strided));
   auto kernels = compilation.module->getOps<device::KernelOp>();
   assert(llvm::hasSingleElement(kernels));   // a launch runs one

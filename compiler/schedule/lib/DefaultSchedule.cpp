@@ -95,7 +95,7 @@ std::vector<Schedule> fittingNested(const Program &program, const std::vector<Ti
     if (!fitting.empty() && fitting.back().widths == schedule.widths)
       continue;   // fewer slots take no fewer registers
     schedule.overlap = schedule.turns = schedule.stabilised = false;   // a step's chunks are gone when its numbers are known
-    schedule.drawn = !target.isHost();
+    schedule.drawn = !target.isHost() && std::none_of(roles.axes.begin(), roles.axes.end(), [&](const Axis &axis) { return schedule.nested.contains(axis.name()) && canSplit(program, axis); });
     smallest = footprint(uses, schedule, target);
     last = schedule;
     const bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(1) && smallest.registersPerThread <= registersAvailable(target, schedule);
@@ -109,6 +109,21 @@ std::vector<Schedule> fittingNested(const Program &program, const std::vector<Ti
   if (fitting.empty())
     throw fitsNothing(program, target, last, smallest);
   return fitting;
+}
+
+/// Walks the axes in chunks that may be, where no tile of their whole length fits; false where there are none.
+bool inChunks(Schedule &schedule, const Program &program, const Roles &roles, const Target &target) {
+  const int width = chunkWidth(target);
+  for (std::size_t i = 0; i < roles.axes.size(); ++i) {
+    const std::string &name = roles.axes[i].name();
+    if (roles.roles[i] != Role::inner || schedule.widths.at(name) <= width || !canNest(program, roles, roles.axes[i]))
+      continue;
+    schedule.nested[name] = {width, 0};
+    schedule.widths[name] = (schedule.widths.at(name) + width - 1) / width * width;
+  }
+  schedule.producer = true;
+  schedule.blockBuffers = schedule.blocksPerSM = 1;
+  return !schedule.nested.empty();
 }
 
 } // namespace
@@ -172,6 +187,8 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   if (fitting.empty() && exchanges && smallest.sharedBytes == 0)
     throw std::invalid_argument(fmt::format("the steps of program '{}' add tiles to a tensor whose columns two warpgroups cannot share out on {}: make the axis 64, 128 or 256 long, or carry the sums, in a program of its own for each", program.name,
                                             target.title));
+  if (fitting.empty() && !exchanges && inChunks(schedule, program, roles, target))
+    return fittingNested(program, uses, roles, target, schedule, most);
   if (fitting.empty())
     throw fitsNothing(program, target, schedule, smallest);
   return fitting;

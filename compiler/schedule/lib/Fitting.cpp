@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t widestInner = 256;          // one dot instruction's width
 constexpr std::int64_t widestNested = 1 << 20;     // of an axis that is walked in chunks
+constexpr std::int64_t widestSplit = 1024;         // of one along which results are computed in passes
 
 } // namespace
 
@@ -21,13 +22,13 @@ void setInner(Schedule &schedule, const Program &program, const Roles &roles, co
     auto given = extents.find(name);
     if (given == extents.end())
       throw std::invalid_argument(fmt::format("program '{}' needs the length of axis '{}', which lies whole inside a tile: give it in BuildOptions::extents", program.name, name));
-    const bool nests = given->second > widestInner && canNest(program, roles, roles.axes[i]);
-    if (const std::int64_t widest = nests ? widestNested : widestInner; given->second < 1 || given->second > widest)
+    const bool isWide = given->second > widestInner, nests = isWide && canNest(program, roles, roles.axes[i]), splits = isWide && !nests && canSplit(program, roles.axes[i]);
+    if (const std::int64_t widest = nests ? widestNested : splits ? widestSplit : widestInner; given->second < 1 || given->second > widest)
       throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that {} may be 1 to {} long", name, program.name, given->second,
-                                              nests ? "is walked in chunks" : "lies whole inside a tile", widest));
-    if (nests) {
-      const int width = chunkWidth(target);
-      schedule.nested[name] = {width, 2};
+                                              nests ? "is walked in chunks" : splits ? "is computed in passes" : "lies whole inside a tile", widest));
+    if (nests || (splits && !target.isHost())) {      // a CPU's tile may be as wide
+      const int width = nests ? chunkWidth(target) : partWidth(given->second, widestInner);
+      schedule.nested[name] = {width, nests ? 0 : 1};
       schedule.widths[name] = int((given->second + width - 1) / width * width);
       continue;
     }

@@ -127,10 +127,13 @@ std::int64_t elements(const TileUse &use, const Schedule &schedule) {
   return n;
 }
 
-/// Slots of the ring that an operand comes through.
-int slots(const TileUse &use, const Schedule &schedule) {
+/// Slots of the ring that an operand comes through: chunks of an axis that is contracted, not computed in passes, have one of their own.
+int slots(const TileUse &use, const std::vector<TileUse> &uses, const Schedule &schedule) {
+  auto isResult = [&](const Axis &axis) {
+    return std::any_of(uses.begin(), uses.end(), [&](const TileUse &other) { return (other.kind == TileUse::Kind::accumulator || other.kind == TileUse::Kind::product) && contains(other.axes, axis); });
+  };
   for (const Axis &axis : use.axes)
-    if (const Chunks *chunks = chunksOf(axis, schedule))
+    if (const Chunks *chunks = chunksOf(axis, schedule); chunks && !isResult(axis))
       return chunks->stages;
   return use.kind == TileUse::Kind::blockOperand ? schedule.blockBuffers : schedule.stages;
 }
@@ -168,7 +171,7 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
     switch (use.kind) {
     case TileUse::Kind::blockOperand:
     case TileUse::Kind::foldOperand:
-    case TileUse::Kind::vector: f.sharedBytes += sharedBytes(use, schedule) * slots(use, schedule); break;
+    case TileUse::Kind::vector: f.sharedBytes += sharedBytes(use, schedule) * slots(use, uses, schedule); break;
     case TileUse::Kind::exchange:
     case TileUse::Kind::outbox: f.sharedBytes += n * use.elementBytes; break;
     case TileUse::Kind::accumulator: held += n; ++accumulations; break;

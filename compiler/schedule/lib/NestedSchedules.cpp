@@ -5,29 +5,52 @@
 
 namespace tw {
 
-bool canNest(const Program &program, const Roles &roles, const Axis &axis) {
-  for (const Store &store : program.stores)
-    if (contains(store.index, axis))
-      return false;
-  for (const Tile &argument : roles.fold->arguments)
-    if (contains(argument.axes(), axis))
-      return false;
-  bool only = true;
+namespace {
+
+/// Every node that the program computes.
+void forEachNode(const Program &program, const std::function<void(const Node &)> &visit) {
   std::set<const Node *> seen;
-  std::function<void(const Tile &)> visit = [&](const Tile &tile) {
+  std::function<void(const Tile &)> walk = [&](const Tile &tile) {
     const Node &node = tile.node();
     if (!seen.insert(&node).second)
       return;
-    if ((node.op == Op::reduceMax || node.op == Op::reduceMin || node.op == Op::reduceSum) && contains(node.consumed, axis))
-      only = false;
+    visit(node);
     for (const Tile &operand : node.operands)
-      visit(operand);
+      walk(operand);
+    if (node.op == Op::foldResult)
+      for (const Tile &yield : node.fold->yields)
+        walk(yield);
   };
-  for (const Tile &yield : roles.fold->yields)
-    visit(yield);
   for (const Store &store : program.stores)
-    visit(store.value);
-  return only;
+    walk(store.value);
+}
+
+bool reduces(const Node &node) { return node.op == Op::reduceMax || node.op == Op::reduceMin || node.op == Op::reduceSum; }
+
+} // namespace
+
+bool canNest(const Program &program, const Roles &roles, const Axis &axis) {
+  bool only = true, contracted = false;
+  for (const Store &store : program.stores)
+    only &= !contains(store.index, axis);
+  for (const Tile &argument : roles.fold->arguments)
+    only &= !contains(argument.axes(), axis);
+  forEachNode(program, [&](const Node &node) {
+    contracted |= node.op == Op::dot && contains(node.consumed, axis);
+    only &= !reduces(node) || !contains(node.consumed, axis);
+  });
+  return only && contracted;
+}
+
+bool canSplit(const Program &program, const Axis &axis) {
+  bool consumed = false;
+  forEachNode(program, [&](const Node &node) { consumed |= (node.op == Op::dot || reduces(node)) && contains(node.consumed, axis); });
+  return !consumed;
+}
+
+int partWidth(std::int64_t length, std::int64_t widest) {
+  const std::int64_t passes = (length + widest - 1) / widest, unit = 8;
+  return int(((length + passes - 1) / passes + unit - 1) / unit * unit);
 }
 
 int chunkWidth(const Target &target) { return target.isHost() ? 256 : 64; }   // on a GPU 128 bytes: a row of what one copy swizzles
@@ -55,7 +78,8 @@ std::vector<Schedule> nestedCandidates(const Roles &roles, const Target &target,
         schedule.widths[schedule.block] = shape.block;
         schedule.widths[roles.fold->axis.name()] = shape.fold;
         for (auto &[axis, chunks] : schedule.nested)
-          chunks.stages = slots;
+          if (chunks.stages == 0)
+            chunks.stages = slots;
       }
   return list;
 }

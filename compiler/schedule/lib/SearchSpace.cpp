@@ -22,9 +22,9 @@ public:
   }
 
   std::vector<Schedule> all() {
-    if (!start.nested.empty())   // of these the list of what fits is the search space
-      return fittingSchedules(program, target, lengthsOfInner(), std::numeric_limits<std::size_t>::max());
     const Schedule usual = defaultSchedule(program, target, lengthsOfInner());
+    if (!usual.nested.empty())   // of these the list of what fits is the search space
+      return fittingSchedules(program, target, lengthsOfInner(), std::numeric_limits<std::size_t>::max());
     overlaps = usual.overlap;
     if (target.isHost())
       addHost();

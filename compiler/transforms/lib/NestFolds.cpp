@@ -180,7 +180,9 @@ struct NestFolds : impl::NestFoldsBase<NestFolds> {
                              << "; expected an inner axis whose width they divide";
         return signalPassFailure();
       }
-      if (known.getWidth() > width && failed(nest({axis, width, slots})))
+      const bool contracted =
+          function.walk([&, &name = axis](tile::DotOp dot) { return dot.getAxis() == name ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+      if (contracted && known.getWidth() > width && failed(nest({axis, width, slots})))
         return signalPassFailure();
     }
   }

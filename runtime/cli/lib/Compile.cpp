@@ -25,8 +25,8 @@ struct Options {
 /// Refuses head dims as build() does, before a schedule is made of them.
 void checkHeadDims(const HeadDims &dims) {
   for (std::int64_t d : {dims.d, dims.dv})
-    if (d % 8 != 0 || d < 8 || d > 256)
-      throw std::invalid_argument(fmt::format("--head-dim: {} is out of range; head dims are multiples of 8 from 8 to 256{}", d, d > 0 && d < 256 ? ": pad with zeros and state the scale" : ""));
+    if (d % 8 != 0 || d < 8 || d > 1024)
+      throw std::invalid_argument(fmt::format("--head-dim: {} is out of range; head dims are multiples of 8 from 8 to 1024{}", d, d > 0 && d < 1024 ? ": pad with zeros and state the scale" : ""));
 }
 
 /// Of the kernel that a build makes besides, where the schedule is the default one.

@@ -236,3 +236,25 @@ device.kernel @rounded "sm90a" items "q" 64 of [] {
     tile.store %d, %x[%q0] dims [0] : !row, memref<?xf32, strided<[?], offset: ?>>
   }
 }
+
+// A pass stores its part of the columns: as many as are left of the tensor.
+// CHECK-LABEL: device.kernel @pass
+// CHECK-DAG: %[[COLUMNS:.*]] = device.dimension "O" 1
+// CHECK: scf.for %[[AT:.*]] = %c0_i32 to %c64_i32 step %c32_i32
+// CHECK: %[[LEFT:.*]] = arith.subi %[[COLUMNS]], %[[AT]]
+// CHECK: device.each_row {
+// CHECK: %[[WIDE:.*]] = arith.extsi %[[AT]]
+// CHECK-NEXT: arith.addi %{{.*}}, %[[WIDE]]
+// CHECK: device.store_tile {{.*}} columns %[[LEFT]]
+device.kernel @pass "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %c64 = arith.constant 64 : i32
+  device.consumers 1 registers 240 {
+    %O = device.memory "O" : memref<?x?xf32, strided<[?, ?], offset: ?>>
+    %v = arith.constant dense<1.0> : tensor<64x32xf32, #tile.axes<"q", "e">>
+    scf.for %e0 = %c0 to %c64 step %c32 : i32 {
+      tile.store %v, %O[%c0, %e0] dims [0, 1] : tensor<64x32xf32, #tile.axes<"q", "e">>, memref<?x?xf32, strided<[?, ?], offset: ?>>
+    }
+  }
+}

@@ -6,12 +6,15 @@
 #kernel = #tile.kernel<[<"t", block, 8>, <"v", fold, 16>, <"d", inner, 256>]>
 
 // Something else than a dot uses the axis.
-func.func @reduced(%X: !matrix {tile.tensor = "X"}, %R: !row {tile.tensor = "R"}, %t0: i32 {tile.item = "t"}) attributes {tile.kernel = #kernel} {
+func.func @reduced(%X: !matrix {tile.tensor = "X"}, %W: !matrix {tile.tensor = "W"}, %R: !row {tile.tensor = "R"}, %Z: !matrix {tile.tensor = "Z"}, %t0: i32 {tile.item = "t"}) attributes {tile.kernel = #kernel} {
   %zero = arith.constant 0 : i32
   // expected-error @+1 {{is used along axis "d", which the schedule walks in chunks, by something else than a dot over it; make the axis no longer than a tile}}
   %x = tile.load %X[%t0, %zero] dims [0, 1] : !matrix -> tensor<8x256xf32, #td>
   %r = tile.reduce sum %x over "d" : tensor<8x256xf32, #td> -> tensor<8xf32, #t>
   tile.store %r, %R[%t0] dims [0] : tensor<8xf32, #t>, !row
+  %w = tile.load %W[%zero, %zero] dims [0, 1] : !matrix -> tensor<16x256xf32, #tile.axes<"v", "d">>
+  %z = tile.dot %x, %w over "d" : tensor<8x256xf32, #td>, tensor<16x256xf32, #tile.axes<"v", "d">> -> tensor<8x16xf32, #tile.axes<"t", "v">>
+  tile.store %z, %Z[%t0, %zero] dims [0, 1] : tensor<8x16xf32, #tile.axes<"t", "v">>, !matrix
   return
 }
 

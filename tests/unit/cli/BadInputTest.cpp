@@ -61,7 +61,7 @@ TEST_CASE("what is missing or does not go together") {
   CHECK(refusal("run causal" + shape + " --on evaluate --schedule 'block=q q=8 k=8 d=8 e=8'") == "tilewright run: --schedule goes with --on cpu or gpu or simulator, not with --on evaluate; leave it out\n");
   CHECK(refusal("compile causal --head-dim 64 --target l4 --shared-limit 48k") == "tilewright compile: --shared-limit '48k': expected a number of bytes from 1 to 1 TiB, such as 49152 or 48KiB\n");
   CHECK(refusal("run causal --shape 1,1,1,8,8,8 --shared-limit 48KiB") == "tilewright run: --shared-limit goes with --on gpu or simulator, not with --on cpu; leave it out\n");
-  CHECK_THAT(refusal("compile causal --head-dim 256 --target l4 --shared-limit 48KiB --emit schedule"), Catch::Contains("need 51200 bytes") && Catch::EndsWith("or the limit at least 51200\n"));
+  CHECK_THAT(refusal("compile causal --head-dim 256 --target l4 --shared-limit 24KiB --emit schedule"), Catch::Contains("need 30720 bytes") && Catch::EndsWith("or the limit at least 30720\n"));
   CHECK(refusal("compile causal --emit tile") == "tilewright compile: --emit tile needs --head-dim D[,Dv]: a kernel is made for one head dim\n");
   CHECK(refusal("compile causal --head-dim 64 --emit host --target h200") ==
         "tilewright compile: --emit host --target h200: the host code is what the CPU target makes; emit device, cuda, ptx or cubin for NVIDIA H200 SXM, or take --target host\n");
@@ -73,10 +73,10 @@ TEST_CASE("what is missing or does not go together") {
 
 TEST_CASE("shapes that do not fit the program") {
   CHECK_THAT(refusal("run causal --shape 1,3,2,4,4,8"), Catch::Contains("the heads of 'Q' (dimension 1) must be a multiple of the heads of 'K'") && Catch::Contains("extent(h) = 3"));
-  CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,12"), Catch::Contains("must be a multiple of 8 from 8 to 256") && Catch::Contains("extent(d) = 12"));
-  CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,264"), Catch::Contains("must be a multiple of 8 from 8 to 256") && Catch::Contains("extent(d) = 264"));
-  CHECK(refusal("compile causal --head-dim 7") == "tilewright compile: --head-dim: 7 is out of range; head dims are multiples of 8 from 8 to 256: pad with zeros and state the scale\n");
-  CHECK(refusal("compile causal --head-dim 264") == "tilewright compile: --head-dim: 264 is out of range; head dims are multiples of 8 from 8 to 256\n");
+  CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,12"), Catch::Contains("must be a multiple of 8 from 8 to 1024") && Catch::Contains("extent(d) = 12"));
+  CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,1032"), Catch::Contains("must be a multiple of 8 from 8 to 1024") && Catch::Contains("extent(d) = 1032"));
+  CHECK(refusal("compile causal --head-dim 7") == "tilewright compile: --head-dim: 7 is out of range; head dims are multiples of 8 from 8 to 1024: pad with zeros and state the scale\n");
+  CHECK(refusal("compile causal --head-dim 1032") == "tilewright compile: --head-dim: 1032 is out of range; head dims are multiples of 8 from 8 to 1024\n");
 }
 
 TEST_CASE("files") {

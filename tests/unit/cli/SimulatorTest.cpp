@@ -64,7 +64,7 @@ TEST_CASE("what the simulator cannot do in time, or at all, is refused with a cu
   CHECK(refusal("run plain --shape 1,1,1,4,4,8 --target host") == "tilewright run: target 'host' is this machine's CPU, for which no GPU text is made; take a GPU, such as h200\n");
   CHECK_THAT(refusal("run plain --shape 1,1,1,4,4,8 --dtype f32"), Catch::Contains("GPUs multiply tiles of f16 and bf16"));
   CHECK_THAT(refusal("run causal --shape 1,3,2,4,4,8"), Catch::Contains("the heads of 'Q' (dimension 1) must be a multiple of the heads of 'K'"));
-  CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,12"), Catch::Contains("must be a multiple of 8 from 8 to 256"));
+  CHECK_THAT(refusal("run causal --shape 1,2,1,4,4,12"), Catch::Contains("must be a multiple of 8 from 8 to 1024"));
 }
 
 TEST_CASE("what the simulator finds is an error, with the kernel's line") {

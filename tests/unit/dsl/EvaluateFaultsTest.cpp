@@ -103,11 +103,11 @@ TEST_CASE("head counts and head dimensions out of range") {
   REFUSED(heads, shaped(3, 2, 2, 8, 8));
   REFUSED(heads, shaped(3, 0, 0, 8, 8));
   REFUSED("'V' must have as many heads (dimension 1) as 'K'; give each key head its values", shaped(4, 2, 4, 8, 8));
-  const std::string dim = "the head dimension of 'Q' and 'K' (dimension 3) must be a multiple of 8 from 8 to 256; a length below 256 is padded in both with zeros, and the scale stated";
+  const std::string dim = "the head dimension of 'Q' and 'K' (dimension 3) must be a multiple of 8 from 8 to 1024; any other length is padded in both with zeros, and the scale stated";
   REFUSED(dim, shaped(2, 2, 2, 12, 8));
   REFUSED(dim, shaped(2, 2, 2, 0, 8));
-  REFUSED(dim, shaped(2, 2, 2, 264, 8));
-  REFUSED("the head dimension of 'V' (dimension 3) must be a multiple of 8 from 8 to 256; a length below 256 is padded with zeros", shaped(2, 2, 2, 8, 9));
+  REFUSED(dim, shaped(2, 2, 2, 1032, 8));
+  REFUSED("the head dimension of 'V' (dimension 3) must be a multiple of 8 from 8 to 1024; any other length is padded with zeros", shaped(2, 2, 2, 8, 9));
   CHECK_NOTHROW(shaped(0, 1, 1, 8, 256));
   auto refusal = tests::refusal([&] { return shaped(3, 2, 2, 8, 8); });
   CHECK(refusal->notes[0].text == "here K.dimension(1) = 2, extent(h) = 3");

@@ -224,7 +224,7 @@ static void test_refusals(void) {
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "lse=maybe", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: lse=maybe, expected on or off");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, "lse", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'lse' is not of the form name=value");
   CHECK_ERROR(tilewright_build("plain", "bf16", D, D, "l4", "shared-limit=48k", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: shared-limit '48k': expected a number of bytes from 1 to 1 TiB, such as 49152 or 48KiB");
-  CHECK_ERROR(tilewright_build("plain", "bf16", 256, 256, "l4", "shared-limit=48KiB", &kernel), TILEWRIGHT_BAD_OPTIONS, "there are 49152, which is the limit asked for");
+  CHECK_ERROR(tilewright_build("plain", "bf16", 256, 256, "l4", "shared-limit=16KiB", &kernel), TILEWRIGHT_BAD_OPTIONS, "there are 16384, which is the limit asked for");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, "host", "shared-limit=48KiB", &kernel), TILEWRIGHT_BAD_OPTIONS, "goes with a GPU");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, NULL, NULL), TILEWRIGHT_BAD_OPTIONS, "kernel is NULL");
   CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, NULL, &kernel), TILEWRIGHT_BAD_PROGRAM, "<program>:1");

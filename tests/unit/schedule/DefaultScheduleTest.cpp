@@ -2,6 +2,7 @@
 #include "programs/Programs.h"
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/SharedLimit.h"
 #include <catch2/catch.hpp>
 
 using namespace tw;
@@ -53,8 +54,9 @@ TEST_CASE("a program that fits nothing is refused with what it needs and what th
 TEST_CASE("inner axes need lengths in range") {
   CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}}),
                     "program 'causal' needs the length of axis 'e', which lies whole inside a tile: give it in BuildOptions::extents");
-  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}, {"e", 512}}),
-                    "axis 'e' of program 'causal' is 512 long; an axis that lies whole inside a tile may be 1 to 256 long");
+  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}, {"e", 1032}}),
+                    "axis 'e' of program 'causal' is 1032 long; an axis that is computed in passes may be 1 to 1024 long");
+  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 0}, {"e", 64}}), "axis 'd' of program 'causal' is 0 long; an axis that lies whole inside a tile may be 1 to 256 long");
   CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 2 << 20}, {"e", 64}}),
                     "axis 'd' of program 'causal' is 2097152 long; an axis that is walked in chunks may be 1 to 1048576 long");
 }
@@ -74,6 +76,32 @@ TEST_CASE("an axis that is too wide for a tile is walked in chunks, as many at a
       CHECK(footprint(program, schedule, target).sharedBytes <= target.sharedBytesPerBlock);
     }
   }
+}
+
+TEST_CASE("an axis of which no whole tile fits is walked in chunks") {
+  const Schedule whole = defaultSchedule(causalProgram(), findTarget("h200-sm80"), {{"d", 256}, {"e", 256}});
+  CHECK(whole.nested.empty());
+  for (const char *name : {"h200", "h200-sm80", "a100", "rtx4090"}) {
+    const Target target = withSharedLimit(findTarget(name), 48 << 10);
+    const Schedule schedule = defaultSchedule(causalProgram(), target, {{"d", 256}, {"e", 256}});
+    INFO(print(schedule));
+    CHECK(schedule.nested == std::map<std::string, Chunks>{{"d", {64, 2}}});
+    CHECK(footprint(causalProgram(), schedule, target).sharedBytes <= target.sharedBytesPerBlock);
+  }
+}
+
+TEST_CASE("results too wide for registers are computed in passes on a GPU, all alike") {
+  const Schedule wide = defaultSchedule(causalProgram(), findTarget("h200"), {{"d", 576}, {"e", 512}});
+  CHECK(print(wide).ends_with(" nested=d:64x" + std::to_string(wide.nested.at("d").stages) + ",e:256x1"));
+  CHECK(!wide.drawn);
+  CHECK(defaultSchedule(causalProgram(), findTarget("h200"), {{"d", 64}, {"e", 328}}).nested == std::map<std::string, Chunks>{{"e", {168, 1}}});
+  CHECK(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}, {"e", 512}}).nested.empty());
+  for (const Target &target : targets())
+    if (!target.isHost()) {
+      const Schedule schedule = defaultSchedule(causalProgram(), target, {{"d", 576}, {"e", 512}});
+      INFO(target.name << ": " << print(schedule));
+      CHECK(footprint(causalProgram(), schedule, target).sharedBytes <= target.sharedBytesPerBlock);
+    }
 }
 
 TEST_CASE("edge row 30: widths of default schedules are multiples of what a warp holds") {

@@ -119,7 +119,7 @@ def DropStabilisers : Pass<"tile-drop-stabilisers", "::mlir::func::FuncOp"> {
 def NestFolds : Pass<"tile-nest-folds", "::mlir::func::FuncOp"> {
   let summary = "walk inner axes that are too wide for SRAM in chunks: dots over them become folds inside the step";
   let description = [{
-    For every axis given, an inner one whose width its chunks divide: the dots of a block over that axis become one `scf.for` over chunks, marked
+    For every axis given that dots contract, an inner one whose width its chunks divide: the dots of a block over that axis become one `scf.for` over chunks, marked
     `tile.nested = "d"`, that carries their sums. What their operands are made of, element by element from loads, stands inside it; everything else
     that they need stands before it, and the rest of the block behind it. `tile.stages` says how many chunks are on their way at a time.
   }];
@@ -129,6 +129,16 @@ def NestFolds : Pass<"tile-nest-folds", "::mlir::func::FuncOp"> {
     ListOption<"stages", "stages", "int64_t", "the slots of the ring of chunks, for each of the axes">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
+}
+
+def SplitPasses : Pass<"tile-split-passes", "::mlir::func::FuncOp"> {
+  let summary = "compute what runs along an inner axis that is too wide for registers in passes, a part of the axis in each";
+  let description = [{
+    The whole kernel becomes the body of an `scf.for` over parts of the axis, marked `tile.pass = "e"`. What does not run along it is
+    computed in every pass anew, and stored in every pass as the same. Nothing may reduce over the axis; if dots contract it, it is left as it is.
+  }];
+  let options = [Option<"axis", "axis", "std::string", "", "the axis">, Option<"width", "width", "int64_t", "0", "elements of a part">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
 }
 
 #endif
