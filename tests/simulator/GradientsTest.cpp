@@ -6,13 +6,16 @@
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/pipeline/Compile.h"
+#include "tilewright/schedule/CostModel.h"
 #include "tilewright/schedule/DefaultSchedule.h"
+#include "tilewright/schedule/SearchSpace.h"
 #include "tilewright/schedule/Target.h"
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <random>
+#include <set>
 
 using namespace tw;
 using namespace tw::tests;
@@ -30,6 +33,7 @@ struct How {
   const char *target = "h200";
   std::optional<Spoiled> spoiled = {};
   bool accumulates = false;
+  int triedBlocks = 0;      // blocks a multiprocessor of the schedule, one that a tuner tries; 0: the default one
 };
 
 /// All that the programs of a gradient read and store, each in its type.
@@ -78,7 +82,16 @@ Gradient fitting(const Program &program, const VariantShape &n, const Target &ta
   }
 }
 
-/// The backward programs, or the one that stores a tensor, in the simulator against evaluate(): reports, and how far off.
+/// What a tuner tries beside the default schedule: by the cost model's order the first one with so many blocks a multiprocessor and other tiles.
+Schedule tried(const Program &program, const LaunchShape &shape, const Schedule &unchanged, int blocksPerSM) {
+  for (const RankedSchedule &ranked : rank(program, findTarget("h200"), shape))
+    if (ranked.schedule.blocksPerSM == blocksPerSM && ranked.schedule.widths != unchanged.widths)
+      return ranked.schedule;
+  FAIL("the search space of " << program.name << " has none");
+  return {};
+}
+
+/// The backward programs, or the one that stores a tensor, in the simulator against evaluate(): reports, and how far off. Under the default schedule, or one that a tuner tries.
 void right(const std::string &variant, const VariantShape &n, const std::string &stored = "", const How &how = {}) {
   const Type type = how.type;
   const char *target = how.target;
@@ -97,7 +110,13 @@ void right(const std::string &variant, const VariantShape &n, const std::string 
     }
     if (!wanted)
       continue;
-    const Schedule schedule = defaultSchedule(each, findTarget(target), innerOf(each, n));
+    Schedule schedule = defaultSchedule(each, findTarget(target), innerOf(each, n));
+    if (how.triedBlocks) {
+      LaunchShape shape{{}, {}, innerOf(each, n)};
+      for (const auto &[name, array] : all.tensors)
+        shape.tensors[name] = array.shape;
+      schedule = tried(each, shape, schedule, how.triedBlocks);
+    }
     INFO(each.name << " for " << target << " under " << print(schedule));
     const EmittedKernel kernel(compileDevice(each, schedule, findTarget(target)));
     const auto expected = evaluate(each, in);
@@ -144,6 +163,36 @@ TEST_CASE("dQ summed in memory beside dK and dV, on an H200") {
   right("causal", {1, 2, 1, 132, 136, 128, 128}, "dQ_sum", {.accumulates = true});
   right("softcap(20)+window(40,0)", {1, 1, 1, 132, 136, 64, 64}, "dQ_sum", {.accumulates = true});
   right("plain", {1, 1, 1, 70, 90, 64, 64}, "dQ", {.accumulates = true});
+}
+
+TEST_CASE("gradients under schedules that a tuner tries, on an H200") {
+  right("plain", {1, 2, 1, 72, 140, 64, 64}, "dQ_sum", {.accumulates = true, .triedBlocks = 1});
+  right("causal", {1, 2, 1, 132, 100, 64, 64}, "dK", {.triedBlocks = 1});
+  right("causal", {1, 1, 1, 132, 100, 64, 64}, "dQ", {.triedBlocks = 2});
+}
+
+TEST_CASE("every tile of the search space becomes a kernel of a gradient, on an H200") {
+  const Target &target = findTarget("h200");
+  std::size_t tiles = 0;
+  const std::vector<std::int64_t> rows{1, 1, 64, 64};
+  for (bool accumulates : {true, false}) {
+    const Gradient made = gradient(makeVariant("plain", {.type = Type::bf16}), {.outputs = {"O"}, .inputs = {}, .accumulates = accumulates});
+    const LaunchShape shape = backwardShape(made, {{{"Q", rows}, {"K", rows}, {"V", rows}, {"O", rows}, {"lse", {1, 1, 64}}}});
+    for (const Program &program : made.backward) {
+      std::set<std::string> known;
+      for (const Schedule &schedule : searchSpace(program, target, innerExtents(program, shape))) {
+        std::string tile = std::to_string(schedule.warpgroups);
+        for (const auto &[axis, width] : schedule.widths)
+          tile += axis + std::to_string(width);
+        if (!known.insert(tile).second)
+          continue;
+        ++tiles;
+        INFO(program.name << " under " << print(schedule));
+        CHECK_NOTHROW(compileDevice(program, schedule, target));
+      }
+    }
+  }
+  CHECK(tiles > 50);
 }
 
 TEST_CASE("a NaN that a mask hides reaches no sum in memory, on an H200") {

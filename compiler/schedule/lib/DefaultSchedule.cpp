@@ -25,19 +25,6 @@ bool multipliesOften(const Program &program, const Roles &roles, const std::vect
          !anyNode(program, roles, [](const Node &node) { return node.op == Op::stabiliser; });
 }
 
-/// Where steps add to a tensor, a step's rows are the warpgroups' own, or 64 that they share out by columns.
-bool sharesOut(const std::vector<TileUse> &uses, const Schedule &schedule) {
-  constexpr int rowsOfWarpgroup = 64, fewestColumns = 32;
-  return std::all_of(uses.begin(), uses.end(), [&](const TileUse &use) {
-    if (use.kind != TileUse::Kind::outbox)
-      return true;
-    const int rows = schedule.widths.at(use.axes.front().name()), columns = schedule.widths.at(use.axes.back().name()), own = columns / schedule.warpgroups;
-    if (schedule.warpgroups < 2)      // to carry the sums by two is faster
-      return false;
-    return rows == rowsOfWarpgroup * schedule.warpgroups || (rows == rowsOfWarpgroup && own * schedule.warpgroups == columns && (own % 64 == 0 || (own == fewestColumns && columns == 64)));
-  });
-}
-
 /// Wide blocks first: a block's operands are read once for all its rows. Then two stages, so that copies run under the work; then wide folds.
 std::vector<Candidate> candidates(const Target &target, bool oneByOne) {
   std::vector<Candidate> list;

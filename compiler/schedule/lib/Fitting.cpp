@@ -51,6 +51,18 @@ bool masksDiffer(const Program &program, const Roles &roles) {
   return anyNode(program, roles, [&](const Node &node) { return node.type == Type::boolean && contains(node.axes, roles.block()) && contains(node.axes, roles.fold->axis); });
 }
 
+bool sharesOut(const std::vector<TileUse> &uses, const Schedule &schedule) {
+  constexpr int rowsOfWarpgroup = 64, fewestColumns = 32;
+  return std::all_of(uses.begin(), uses.end(), [&](const TileUse &use) {
+    if (use.kind != TileUse::Kind::outbox)
+      return true;
+    const int rows = schedule.widths.at(use.axes.front().name()), columns = schedule.widths.at(use.axes.back().name()), own = columns / schedule.warpgroups;
+    if (schedule.warpgroups < 2)      // to carry the sums by two is faster
+      return false;
+    return rows == rowsOfWarpgroup * schedule.warpgroups || (rows == rowsOfWarpgroup && own * schedule.warpgroups == columns && (own % 64 == 0 || (own == fewestColumns && columns == 64)));
+  });
+}
+
 int registersAvailable(const Target &target, const Schedule &schedule) {
   constexpr int granule = 8;
   const int threads = 128 * schedule.warpgroups, all = threads + (schedule.producer ? 128 : 0);

@@ -1,9 +1,11 @@
 // What every choice of a schedule asks: inner widths, registers there are, and the refusal where nothing fits.
 #pragma once
+#include "Footprint.h"
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include <functional>
 #include <stdexcept>
+#include <vector>
 
 namespace tw {
 
@@ -15,6 +17,9 @@ void setInner(Schedule &schedule, const Program &program, const Roles &roles, co
 
 /// Does a mask set rows apart, so that items may take unequally long? A condition on coordinates of the block axis and the fold axis together.
 [[nodiscard]] bool masksDiffer(const Program &program, const Roles &roles);
+
+/// Where steps add to a tensor: are a step's rows the warpgroups' own, or 64 that they share out by columns?
+[[nodiscard]] bool sharesOut(const std::vector<TileUse> &uses, const Schedule &schedule);
 
 /// Registers that a consumer thread may hold: the file shared out among the multiprocessor's threads, at most what one thread can name. It is given
 /// out to four warps at a time, so that a producer's single warp takes as much as a warpgroup; on Hopper it is one, and gives most away.

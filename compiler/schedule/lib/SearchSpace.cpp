@@ -35,7 +35,7 @@ public:
     // What a build takes by default is a choice too, though the bound on products in flight, an estimate, may speak against it.
     if (std::find(found.begin(), found.end(), usual) == found.end())
       found.push_back(usual);
-    if (auto second = secondSchedule(program, target, lengthsOfInner(), usual))   // of several blocks a multiprocessor, and so none of the grid
+    if (auto second = secondSchedule(program, target, lengthsOfInner(), usual); second && std::find(found.begin(), found.end(), *second) == found.end())
       found.push_back(std::move(*second));
     return std::move(found);
   }
@@ -74,7 +74,7 @@ private:
     const int threads = 128 * schedule.warpgroups + (schedule.producer ? target.isHopper() ? 128 : 32 : 0);
     if (threads > target.threadsPerBlock || threads * schedule.blocksPerSM > target.threadsPerSM)
       return false;
-    if (schedule.widths.at(schedule.block) > mostRows)
+    if (schedule.widths.at(schedule.block) > mostRows || (target.isHopper() && !sharesOut(uses, schedule)))
       return false;
     const Footprint taken = footprint(uses, schedule, target);
     const int registers = target.isHopper() && schedule.warpgroups == 1 ? std::min(registersAvailable(target, schedule), mostInFlight) : registersAvailable(target, schedule);
@@ -109,22 +109,24 @@ private:
   }
 
   void addWithCopyEngine() {
-    for (int warpgroups : {3, 2, 1})
-      for (int fold = widestFold; fold >= foldStep; fold -= foldStep)
-        for (int stages : {4, 3, 2, 1}) {
-          if (!hasRing && stages > 2)   // nothing to buffer
-            continue;
-          Schedule schedule = with(warpgroups, rowsOfWarpgroup * warpgroups, fold, stages);
-          schedule.overlap = overlaps;
-          // One block has the multiprocessor to itself, so that a second block buffer costs nothing where it fits.
-          for (int buffers : {2, 1}) {
-            schedule.blockBuffers = buffers;
-            if (!fits(schedule))
+    for (int blocksPerSM : {1, 2, 3})
+      for (int warpgroups : {3, 2, 1})
+        for (int fold = widestFold; fold >= foldStep; fold -= foldStep)
+          for (int stages : {4, 3, 2, 1}) {
+            if (!hasRing && stages > 2)   // nothing to buffer
               continue;
-            addOrders(schedule, true);
-            break;
+            Schedule schedule = with(warpgroups, rowsOfWarpgroup * warpgroups, fold, stages);
+            schedule.overlap = overlaps;
+            schedule.blocksPerSM = blocksPerSM;
+            // A second block buffer costs nothing where it fits: the blocks' shared memory is theirs.
+            for (int buffers : {2, 1}) {
+              schedule.blockBuffers = buffers;
+              if (!fits(schedule))
+                continue;
+              addOrders(schedule, true);
+              break;
+            }
           }
-        }
   }
 
   void addWithoutCopyEngine() {
