@@ -394,6 +394,7 @@ TEST_CASE("held stabilisers in the simulator") {
       for (std::size_t i = 0; i < keys.data.size(); ++i)
         keys.data[i] = roundTo(keys.data[i] * (1 + 0.05 * double(290 - i / 64)), type);
       c.tolerance = roundingOf(type, 8, 400, 400);
+      c.schedule = "k=16 stabilised=yes";      // more steps than stand between two looks at whether votes have failed
       right(c, Fill::whole);
     }
 }

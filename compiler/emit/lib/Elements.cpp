@@ -269,7 +269,9 @@ LogicalResult Statements::print(device::AnyOp op) {
   std::string any = rows + "[0]";
   for (int64_t r = 1; r < rowsOfThread && !op.getUniform(); ++r)
     any += fmt::format(" || {}[{}]", rows, r);
-  values.declare(op.getResult(), {op.getUniform() ? any : "__any_sync(~0u, " + any + ")"}, "any");
+  constexpr int own = 5;      // the named barriers of a warpgroup: see scan
+  const std::string vote = op->hasAttr("device.warpgroup") ? fmt::format("bar_any({} + cw, 128, ", own) : "__any_sync(~0u, ";
+  values.declare(op.getResult(), {op.getUniform() ? any : vote + any + ")"}, "any");
   return success();
 }
 

@@ -35,7 +35,9 @@ bool variesByWarp(Value value, DenseSet<Value> &seen) {
     return variesByWarp(loop.getInitArgs()[i], seen) || variesByWarp(loop.getYieldedValues()[i], seen);
   }
   Operation *op = value.getDefiningOp();
-  if (isa<device::AnyOp, device::GetOp, device::RowOffsetOp, device::ColumnOffsetOp>(op))
+  if (isa<device::AnyOp>(op))
+    return !op->hasAttr("device.warpgroup");
+  if (isa<device::GetOp, device::RowOffsetOp, device::ColumnOffsetOp>(op))
     return true;
   unsigned i = cast<OpResult>(value).getResultNumber();
   if (auto loop = dyn_cast<scf::ForOp>(op))

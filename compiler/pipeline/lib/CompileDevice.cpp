@@ -50,6 +50,8 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
            [&](OpPassManager &pm) {
              if (schedule.overlap)
                pm.addPass(createOverlapStages());
+             if (schedule.stabilised && target.isHopper())        // elsewhere warps wait for their own dots, and registers are few
+               pm.addPass(createLeaveAttempts());
              if (schedule.turns)
                pm.addPass(createTakeTurns());
              if (!schedule.producer)

@@ -70,6 +70,16 @@ def OverlapStages : Pass<"device-overlap-stages", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
 
+def LeaveAttempts : Pass<"device-leave-attempts", "::mlir::ModuleOp"> {
+  let summary = "where an item's votes have failed, take the exact way in a loop of its own";
+  let description = [{
+    A loop whose steps attempt a quick way is walked eight steps at a time. Before each of these parts a warpgroup votes (`device.any` with `device.warpgroup`):
+    where one of its warps has given up attempting, the part's steps have the exact way alone, and their tiles are given back as soon as their dots are done. Where a thread has fewer than 200 registers
+    nothing is done.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
 def MergeRoles : Pass<"device-merge-roles", "::mlir::ModuleOp"> {
   let summary = "let the consumers copy for themselves, one step ahead: no warp and no registers for a producer";
   let description = [{

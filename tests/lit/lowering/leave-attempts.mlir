@@ -1,0 +1,135 @@
+// RUN: tilewright opt %s -device-leave-attempts | FileCheck %s
+!s = !device.fragment<64 x f32>
+!tile = !device.ring<2 x [64, 64] bf16>
+!item = !device.ring<1 x [128, 64] bf16>
+
+// Eight steps at a time; the warpgroup votes which way they go. The first way is the exact one alone, and gives the tile back as soon as its dots are done.
+// CHECK-LABEL: device.kernel @attempts
+// CHECK: %[[SPENT:.*]] = device.registers "spent" : !device.rows<i1>
+// CHECK: scf.for %{{.*}} = %c0_i32
+// CHECK: %[[SEVERAL:.*]] = arith.muli %c64_i32, %c8_i32
+// CHECK-NEXT: scf.for %[[BEGIN:.*]] = %c0_i32 to %[[N:.*]] step %[[SEVERAL]]
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[BEGIN]], %[[SEVERAL]]
+// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[N]], %[[NEXT]]
+// CHECK-NEXT: %[[LEAVES:.*]] = device.any %[[SPENT]] {device.warpgroup}
+// CHECK-NEXT: scf.if %[[LEAVES]] {
+// CHECK-NEXT: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %c64_i32
+// CHECK: device.wait 0
+// CHECK-NEXT: device.release %[[KC:.*]] {device.stage = 0 : i64}
+// CHECK-NEXT: device.advance %[[KC]] {device.stage = 0 : i64}
+// CHECK-NOT: device.any
+// CHECK-NOT: device.repeat
+// CHECK: device.fill %[[S:.*]] with %[[TWO:.*]] : !device.fragment
+// CHECK: } else {
+// CHECK-NEXT: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %c64_i32
+// CHECK: device.any %[[SPENT]] uniform{{$}}
+// CHECK: device.repeat
+// CHECK: scf.if
+// CHECK-NEXT: device.fill %[[S]] with %[[TWO]]
+// CHECK: device.release %[[KC]]
+device.kernel @attempts "sm90a" items "q" 128 of [] {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %true = arith.constant true
+  %n = device.extent "k"
+  %Qs = device.ring "Q" : !item
+  %Ks = device.ring "K" : !tile
+  %Qb = device.barriers "Q" releases 8 : !device.barriers<1>
+  %Kb = device.barriers "K" releases 8 : !device.barriers<2>
+  device.consumers 2 registers 240 {
+    %s = device.registers "s" : !s
+    %refused = device.registers "refused" : !device.rows<i1>
+    %spent = device.registers "spent" : !device.rows<i1>
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    scf.for %item = %c0 to %n step %c64 : i32 {
+      scf.for %k0 = %c0 to %n step %c64 : i32 {
+        device.await %kc
+        device.fence %s : !s
+        device.multiply %s, %Qs at %qc, %Ks at %kc depth 64 : !s, !item, !tile
+        device.commit
+        device.wait 0 %s : !s
+        %at_once = device.any %spent uniform
+        %exact = scf.if %at_once -> (i1) {
+          scf.yield %true : i1
+        } else {
+          device.fill %s with %one : !s, f32
+          %any = device.any %refused
+          scf.if %any {
+            device.repeat %s, %Qs at %qc, %Ks at %kc depth 64 : !s, !item, !tile
+          }
+          scf.yield %any : i1
+        }
+        scf.if %exact {
+          device.fill %s with %two : !s, f32
+        }
+        device.release %kc {device.stage = 0 : i64}
+        device.advance %kc {device.stage = 0 : i64}
+      } {tile.fold = "k"}
+    }
+  }
+}
+
+// Too few registers for a loop more.
+// CHECK-LABEL: device.kernel @few
+// CHECK-NOT: device.warpgroup
+device.kernel @few "sm90a" items "q" 128 of [] {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %true = arith.constant true
+  %n = device.extent "k"
+  %Qs = device.ring "Q" : !item
+  %Ks = device.ring "K" : !tile
+  %Qb = device.barriers "Q" releases 8 : !device.barriers<1>
+  %Kb = device.barriers "K" releases 8 : !device.barriers<2>
+  device.consumers 2 registers 160 {
+    %s = device.registers "s" : !s
+    %refused = device.registers "refused" : !device.rows<i1>
+    %spent = device.registers "spent" : !device.rows<i1>
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    scf.for %item = %c0 to %n step %c64 : i32 {
+      scf.for %k0 = %c0 to %n step %c64 : i32 {
+        device.await %kc
+        device.fence %s : !s
+        device.multiply %s, %Qs at %qc, %Ks at %kc depth 64 : !s, !item, !tile
+        device.commit
+        device.wait 0 %s : !s
+        %at_once = device.any %spent uniform
+        %exact = scf.if %at_once -> (i1) {
+          scf.yield %true : i1
+        } else {
+          device.fill %s with %one : !s, f32
+          %any = device.any %refused
+          scf.if %any {
+            device.repeat %s, %Qs at %qc, %Ks at %kc depth 64 : !s, !item, !tile
+          }
+          scf.yield %any : i1
+        }
+        scf.if %exact {
+          device.fill %s with %two : !s, f32
+        }
+        device.release %kc {device.stage = 0 : i64}
+        device.advance %kc {device.stage = 0 : i64}
+      } {tile.fold = "k"}
+    }
+  }
+}
+
+// Nothing attempts.
+// CHECK-LABEL: device.kernel @exact
+// CHECK-NOT: device.any
+// CHECK-NOT: scf.if
+device.kernel @exact "sm90a" items "q" 128 of [] {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %n = device.extent "k"
+  device.consumers 2 registers 240 {
+    scf.for %k0 = %c0 to %n step %c64 : i32 {
+    } {tile.fold = "k"}
+  }
+}
