@@ -44,7 +44,7 @@ inline std::vector<MaskedProgram> masks(Type type, const MaskedSizes &n) {
   };
 
   Tensor rowDoc("row_doc", Type::i32, 2), doc("doc", Type::i32, 2), prefix("prefix", Type::i32, 1), blocks("blocks", Type::boolean, 2), rowWhen("row_when", Type::f32, 1),
-      when("when", Type::f32, 1), near("near", Type::i64, 1), kind("kind", Type::i32, 1);
+      when("when", Type::f32, 1), near("near", Type::i64, 1), kind("kind", Type::i32, 1), words("words", Type::i32, 2);
   auto docOf = [](std::int64_t b, std::int64_t i) { return i / (b ? 61 : 37); };
   const std::map<std::string, Array> docs{{"row_doc", table({n.b, n.sq}, docOf)}, {"doc", table({n.b, n.skv}, docOf)}};
   add("documents", [=](const At &at) { return rowDoc(at.batch, at.query) == doc(at.batch, at.key); }, docs,
@@ -68,6 +68,14 @@ inline std::vector<MaskedProgram> masks(Type type, const MaskedSizes &n) {
   auto blockOf = [](std::int64_t i, std::int64_t j) { return i == j || (i * 7 + j * 3) % 5 == 0; };
   add("blocks", [=](const At &at) { return blocks(floorDiv(at.query, 16), floorDiv(at.key, 16)); }, {{"blocks", table({longest / 16 + 1, longest / 16 + 1}, blockOf)}},
       [=](auto, auto q, auto k) { return blockOf(q / 16, k / 16); });
+  auto wordOf = [=](std::int64_t i, std::int64_t word) {
+    std::uint32_t bits = 0;
+    for (std::int64_t j = 0; j < 32; ++j)
+      bits |= std::uint32_t(blockOf(i, 32 * word + j)) << j;
+    return std::int32_t(bits);
+  };
+  add("block_bits", [=](const At &at) { return testBit(words(floorDiv(at.query, 16), floorDiv(at.key, 512)), mod(floorDiv(at.key, 16), 32)); }, {{"words", table({longest / 16 + 1, longest / 512 + 1}, wordOf)}},
+      [=](auto, auto q, auto k) { return blockOf(q / 16, k / 16); }, false, false);
   auto whenOf = [](std::int64_t i) { return double(i * i) / 64; };
   add("events", [=](const At &at) { return when(at.key) + 1.5 <= rowWhen(at.query); },
       {{"row_when", table({n.sq}, [&](auto, auto i) { return whenOf(i); })}, {"when", table({n.skv}, [&](auto, auto i) { return whenOf(i); })}},

@@ -110,3 +110,13 @@ TEST_CASE("masks with conditions: tiles visited are tiles needed") {
           CHECK(count.masked - count.cut == count.visited - count.needed);
       }
 }
+
+TEST_CASE("masks with conditions: of a table of bits, tiles within a block are told exactly") {
+  for (const MaskedProgram &masked : programs::masks(Type::f32, {}))
+    if (masked.name == "block_bits") {
+      const Count count = tilesOf(masked, {}, 16, 16);
+      CHECK(count.visited == count.needed);
+      CHECK(count.masked == count.cut);
+      CHECK(count.needed < 2 * 10 * 14 / 2);     // of two batches; most blocks are left out
+    }
+}
