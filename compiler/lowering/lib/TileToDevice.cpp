@@ -2,59 +2,21 @@
 //
 // The kernel's function is copied twice. The producer's copy keeps scalar arithmetic, loops, and the loads that
 // SharedTiles.h finds, which become copies into rings. The consumers' copy keeps everything else.
-#include "ItemLoop.h"
 #include "KeptTiles.h"
 #include "NestedFolds.h"
+#include "Outline.h"
 #include "Parameters.h"
 #include "RefuseDoubles.h"
 #include "Registers.h"
-#include "SharedTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "tilewright/lowering/Passes.h"
-#include <map>
-
-namespace tw {
-#define GEN_PASS_DEF_TILETODEVICE
-#include "tilewright/lowering/Passes.h.inc"
 
 using namespace mlir;
+namespace tw::outline {
 namespace {
-
-constexpr StringLiteral foldAxisAttr = "tile.fold";
-constexpr int64_t chunkColumns = 64, warpsOfWarpgroup = 4;
-
-struct Options {
-  StringRef arch;
-  int64_t warpgroups, stages, blockBuffers;
-  bool overlap, grouped;
-  int64_t blocksPerSM;
-  bool strided;
-};
-
-/// A shared tile's declarations in the kernel.
-struct Ring {
-  const SharedTile *tile;
-  Value map, ring;
-  unsigned group;      // of tiles that share barriers and cursors
-};
-
-/// Tiles that become full and empty together, in the same loops.
-struct Group {
-  bool ofFold;
-  Moment first, last;
-  StringRef nested;    // the axis whose chunks they hold, or empty
-  int64_t slots;
-  std::string name;
-  SmallVector<Block *> blocks;
-  Value barriers;
-  int64_t bytes = 0;   // of one slot of all its rings
-};
 
 /// Where a tile is loaded: one that only a mask reads is not in full loops.
 SmallVector<Block *> blocksOf(const SharedTile &tile) {
@@ -64,11 +26,6 @@ SmallVector<Block *> blocksOf(const SharedTile &tile) {
       blocks.push_back(load->getBlock());
   llvm::sort(blocks);
   return blocks;
-}
-
-bool isScalar(Operation &op) {
-  return op.getNumRegions() == 0 && op.getNumResults() > 0 && llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); }) &&
-         llvm::none_of(op.getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); });
 }
 
 /// The axes of which an item has a coordinate or a tile: those that loops around the fold walk point by point are the loops' own.
@@ -81,66 +38,14 @@ tile::KernelAttr withoutPoints(func::FuncOp function) {
   return tile::KernelAttr::get(function.getContext(), axes, kernel.getOrdered());
 }
 
-class Outline {
-public:
-  Outline(func::FuncOp function, Options options) : function(function), options(options), kernelAttr(withoutPoints(function)) {}
+} // namespace
 
-  LogicalResult run();
+bool isScalar(Operation &op) {
+  return op.getNumRegions() == 0 && op.getNumResults() > 0 && llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); }) &&
+         llvm::none_of(op.getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+}
 
-private:
-  func::FuncOp function;
-  Options options;
-  tile::KernelAttr kernelAttr;
-  device::KernelOp kernel;
-  int64_t warpgroups = 0, rowsOfWarp = 16;
-  SmallVector<SharedTile> tiles;
-  SmallVector<Ring> rings;
-  SmallVector<Group> groups;
-  DenseMap<Operation *, unsigned> ringOf;           // by load
-  DenseSet<Operation *> servingLists;
-  bool follows = false;                             // the producer copies tiles of stage 1 one step late
-  SmallVector<std::pair<unsigned, unsigned>> varying;   // of tiles that follow: ring, and a dimension of its tensor along which steps differ
-
-  LogicalResult check();
-  void splitBlockTiles();
-  void declareRings();
-  int64_t slotsOf(const SharedTile &tile);
-  Value declareMap(OpBuilder &b, const SharedTile &tile);
-  StringRef tensorOf(Value memref) {
-    return function.getArgAttrOfType<StringAttr>(cast<BlockArgument>(memref).getArgNumber(), tile::tensorAttrName).getValue();
-  }
-
-  /// A role's own copy: values of the function to those of the role.
-  struct Role {
-    OpBuilder builder;
-    IRMapping mapping;
-    SmallVector<Value> cursors;   // by group
-  };
-  void mapArguments(Role &role, const ItemCoordinates &item);
-  Value scalarLoad(Role &role, Value memory, ValueRange places, Type element, Location loc);
-  LogicalResult copyScalar(Role &role, Operation &op);
-  /// All that a step computes of scalars, but for the loads of tiles.
-  LogicalResult copyScalars(Role &role, Block &step);
-  void makeCursors(Role &role, int64_t phase);
-
-  LogicalResult makeProducer();
-  /// `own`: the block with the tiles that all steps of `block` need. `holdsStep`: the block begins with a step of its own, the first one of a fold.
-  LogicalResult produce(Role &role, Block &block, Block &own, bool holdsStep);
-  /// Copies the chunks of the folds inside a step.
-  LogicalResult produceNested(Role &role, Block &step);
-  /// `before`: the places of the step before it, of tiles that follow, where these come one step late. Returns those of the last step.
-  FailureOr<SmallVector<Value>> produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before);
-  /// Copies of the loads of a block; `places` are in place of what `varying` names.
-  void copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places = {});
-  void copyTile(Role &role, tile::LoadOp load, Value cursor, ArrayRef<Value> places);
-  void findVarying(Block &first);
-  tile::LoadOp loadIn(Block &step, unsigned ring);
-  /// Where this step's tiles that follow lie, as `varying` names it.
-  SmallVector<Value> placesIn(Role &role, Block &step);
-
-  LogicalResult makeConsumers();
-  LogicalResult consume(Role &role, Block &block);
-};
+Outline::Outline(func::FuncOp function, Options options) : function(function), options(options), kernelAttr(withoutPoints(function)) {}
 
 //===--- declarations ------------------------------------------------------------------------------===//
 
@@ -297,190 +202,6 @@ void Outline::makeCursors(Role &role, int64_t phase) {
                                                     role.builder.getStringAttr(group.name), group.barriers, role.builder.getI64IntegerAttr(phase), UnitAttr()));
 }
 
-//===--- the producer ------------------------------------------------------------------------------===//
-
-void Outline::copyTiles(Role &role, Block &block, bool ofFold, llvm::function_ref<bool(const SharedTile &)> which, ArrayRef<Value> places) {
-  OpBuilder &b = role.builder;
-  // Group by group, in the order of first use: where one has one slot, the next may wait for a slot that the consumers give back only once they have seen
-  // this one full.
-  std::map<std::pair<Moment, unsigned>, SmallVector<tile::LoadOp>> loads;
-  for (auto load : block.getOps<tile::LoadOp>())
-    if (auto found = ringOf.find(load); found != ringOf.end())
-      if (const Ring &ring = rings[found->second]; ring.tile->ofFold == ofFold && which(*ring.tile))
-        loads[{groups[ring.group].first, ring.group}].push_back(load);
-  for (auto &[key, ofGroup] : loads) {
-    const unsigned group = key.second;
-    Value cursor = role.cursors[group];
-    device::AcquireOp::create(b, ofGroup.front().getLoc(), cursor, b.getI64IntegerAttr(groups[group].bytes));
-    for (tile::LoadOp load : ofGroup)
-      copyTile(role, load, cursor, places);
-    device::AdvanceOp::create(b, function.getLoc(), cursor);
-  }
-}
-
-void Outline::copyTile(Role &role, tile::LoadOp load, Value cursor, ArrayRef<Value> places) {
-  OpBuilder &b = role.builder;
-  const Ring &ring = rings[ringOf[load]];
-  auto offset = [&](int64_t m) {
-    const auto *place = llvm::find(varying, std::pair(ringOf[load], unsigned(m)));
-    return places.empty() || place == varying.end() ? role.mapping.lookup(load.getOffsets()[unsigned(m)]) : places[std::size_t(place - varying.begin())];
-  };
-  auto map = ring.map.getDefiningOp<device::TensorMapOp>();
-  int64_t copies = ring.tile->isVector() || ring.tile->columnLength ? 1 : cast<device::RingType>(ring.ring.getType()).chunks();
-  for (int64_t chunk = 0; chunk < copies; ++chunk) {
-    SmallVector<Value> coordinates;
-    for (auto [dimension, size] : llvm::zip(map.getDimensions(), map.getChunks()))
-      coordinates.push_back(size ? arith::ConstantOp::create(b, load.getLoc(), b.getI32IntegerAttr(0)).getResult() : offset(dimension));
-    if (chunk)
-      coordinates[0] = arith::AddIOp::create(b, load.getLoc(), coordinates[0], arith::ConstantOp::create(b, load.getLoc(), b.getI32IntegerAttr(int32_t(chunk * chunkColumns))));
-    device::CopyOp::create(b, load.getLoc(), ring.map, coordinates, ring.ring, cursor, b.getI64IntegerAttr(chunk * chunkColumns), b.getI64IntegerAttr(ring.tile->divisor));
-  }
-}
-
-LogicalResult Outline::copyScalars(Role &role, Block &step) {
-  for (Operation &op : step.without_terminator())
-    if (isScalar(op) && !ringOf.contains(&op) && failed(copyScalar(role, op)))
-      return failure();
-  return success();
-}
-
-LogicalResult Outline::produceNested(Role &role, Block &step) {
-  OpBuilder &b = role.builder;
-  for (scf::ForOp loop : nestedFolds(step)) {
-    auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()));
-    copy->setAttr(nestedAxisAttr, loop->getAttr(nestedAxisAttr));
-    copy.getInductionVar().setLoc(loop.getInductionVar().getLoc());
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(copy.getBody());
-    role.mapping.map(loop.getInductionVar(), copy.getInductionVar());
-    if (failed(copyScalars(role, *loop.getBody())))
-      return failure();
-    copyTiles(role, *loop.getBody(), true, [](const SharedTile &) { return true; });
-  }
-  return success();
-}
-
-bool comesLate(const SharedTile &tile) { return tile.first == Moment::dots1; }
-
-tile::LoadOp Outline::loadIn(Block &step, unsigned ring) {
-  for (auto load : step.getOps<tile::LoadOp>())
-    if (auto found = ringOf.find(load); found != ringOf.end() && found->second == ring)
-      return load;
-  return {};
-}
-
-/// Steps visit tiles in an order that is their loops' own, so what was visited before is remembered, not computed.
-void Outline::findVarying(Block &first) {
-  for (auto [ring, declared] : llvm::enumerate(rings)) {
-    tile::LoadOp load = declared.tile->ofFold && comesLate(*declared.tile) ? loadIn(first, unsigned(ring)) : tile::LoadOp();
-    if (!load)
-      continue;
-    for (unsigned m = 0; m < load.getOffsets().size(); ++m)
-      if (llvm::any_of(declared.tile->loads, [&](tile::LoadOp other) { return other.getOffsets()[m] != load.getOffsets()[m]; }))
-        varying.push_back({unsigned(ring), m});
-  }
-}
-
-SmallVector<Value> Outline::placesIn(Role &role, Block &step) {
-  SmallVector<Value> places;
-  for (auto [ring, m] : varying)
-    places.push_back(role.mapping.lookup(loadIn(step, ring).getOffsets()[m]));
-  return places;
-}
-
-FailureOr<SmallVector<Value>> Outline::produceLoop(Role &role, scf::ForOp loop, bool late, ArrayRef<Value> before) {
-  OpBuilder &b = role.builder;
-  auto copy = scf::ForOp::create(b, loop.getLoc(), role.mapping.lookup(loop.getLowerBound()), role.mapping.lookup(loop.getUpperBound()), role.mapping.lookup(loop.getStep()), before);
-  copy->setAttr(foldAxisAttr, loop->getAttr(foldAxisAttr));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(copy.getBody());
-  role.mapping.map(loop.getInductionVar(), copy.getInductionVar());
-  if (failed(copyScalars(role, *loop.getBody())))
-    return failure();
-  if (failed(produceNested(role, *loop.getBody())))
-    return failure();
-  copyTiles(role, *loop.getBody(), true, [&](const SharedTile &tile) { return !late || !comesLate(tile); });
-  if (late) {
-    copyTiles(role, *loop.getBody(), true, comesLate, SmallVector<Value>(copy.getRegionIterArgs()));
-    if (!before.empty())
-      scf::YieldOp::create(b, loop.getLoc(), placesIn(role, *loop.getBody()));
-  }
-  return SmallVector<Value>(copy.getResults());
-}
-
-LogicalResult Outline::produce(Role &role, Block &block, Block &own, bool holdsStep) {
-  OpBuilder &b = role.builder;
-  SmallVector<Value> places;
-  bool copied = false;
-  for (Operation &op : block.without_terminator()) {
-    bool isFold = op.hasAttr(foldAxisAttr);
-    if (isFold && !copied && !isa<scf::IfOp>(op)) {      // what the item's steps need comes before them
-      copied = true;
-      copyTiles(role, own, false, [](const SharedTile &) { return true; });
-      if (holdsStep && failed(produceNested(role, block)))
-        return failure();
-      if (holdsStep)
-        copyTiles(role, block, true, [&](const SharedTile &tile) { return !follows || !comesLate(tile); });
-      if (holdsStep && follows)
-        places = placesIn(role, block);
-    }
-    if (auto loop = dyn_cast<scf::ForOp>(op); loop && isFold) {
-      auto last = produceLoop(role, loop, holdsStep && follows, places);
-      if (failed(last))
-        return failure();
-      places = std::move(*last);
-    } else if (auto ways = dyn_cast<scf::IfOp>(op); ways && op.hasAttr(tile::carefulAttrName)) {
-      auto copy = scf::IfOp::create(b, op.getLoc(), role.mapping.lookup(ways.getCondition()), true);
-      copy->setAttr(tile::carefulAttrName, op.getAttr(tile::carefulAttrName));
-      for (auto [from, to] : llvm::zip(ways->getRegions(), copy->getRegions())) {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(&to.front());
-        if (failed(produce(role, from.front(), own, false)))
-          return failure();
-      }
-    } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && isFold) {
-      // Block tiles are copied for items that have steps.
-      auto copy = scf::IfOp::create(b, op.getLoc(), role.mapping.lookup(branch.getCondition()), false);
-      copy->setAttr(foldAxisAttr, op.getAttr(foldAxisAttr));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(copy.thenBlock());
-      if (failed(produce(role, *branch.thenBlock(), own, true)))
-        return failure();
-    } else if (auto around = dyn_cast<scf::ForOp>(op); around && !op.hasAttr(nestedAxisAttr)) {
-      if (!copied)
-        copyTiles(role, own, false, [](const SharedTile &) { return true; });
-      copied = true;
-      auto copy = scf::ForOp::create(b, op.getLoc(), role.mapping.lookup(around.getLowerBound()), role.mapping.lookup(around.getUpperBound()), role.mapping.lookup(around.getStep()));
-      role.mapping.map(around.getInductionVar(), copy.getInductionVar());
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(copy.getBody());
-      if (failed(produce(role, *around.getBody(), *around.getBody(), false)))
-        return failure();
-    } else if (auto kept = dyn_cast<tile::KeptOp>(op)) {
-      Parameters parameters(kernel);
-      if (failed(makeList(b, kept, parameters, role.mapping, [&](Operation &inner) { return copyScalar(role, inner); })))
-        return failure();
-    } else if (isScalar(op) && !ringOf.contains(&op)) {
-      if (failed(copyScalar(role, op)))
-        return failure();
-    }
-  }
-  if (holdsStep && follows)      // those of the step that is visited last
-    copyTiles(role, block, true, comesLate, places);
-  return success();
-}
-
-LogicalResult Outline::makeProducer() {
-  OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
-  auto producer = device::ProducerOp::create(b, function.getLoc(), b.getI64IntegerAttr(device::isHopper(kernel) ? Registers::shared(warpgroups, options.blocksPerSM).producer : 0));
-  b.createBlock(&producer.getBody());
-  Role role{b, {}, {}};
-  makeCursors(role, 1);
-  ItemCoordinates item = makeItemLoop(role.builder, kernel, kernelAttr, function.getLoc(), tile::growsWithBlock(function));
-  mapArguments(role, item);
-  return produce(role, function.getBody().front(), function.getBody().front(), false);
-}
-
 //===--- the consumers -----------------------------------------------------------------------------===//
 
 LogicalResult Outline::consume(Role &role, Block &block) {
@@ -582,6 +303,13 @@ LogicalResult Outline::run() {
   return success();
 }
 
+} // namespace tw::outline
+
+namespace tw {
+#define GEN_PASS_DEF_TILETODEVICE
+#include "tilewright/lowering/Passes.h.inc"
+namespace {
+
 struct TileToDevice : impl::TileToDeviceBase<TileToDevice> {
   using TileToDeviceBase::TileToDeviceBase;
   void runOnOperation() override {
@@ -590,7 +318,7 @@ struct TileToDevice : impl::TileToDeviceBase<TileToDevice> {
       if (tile::kernelOf(function))
         kernels.push_back(function);
     for (func::FuncOp kernel : kernels)
-      if (failed(Outline(kernel, {arch, warpgroups, stages, blockBuffers, overlap, grouped, blocksPerSM, strided}).run()))
+      if (failed(outline::Outline(kernel, {arch, warpgroups, stages, blockBuffers, overlap, grouped, blocksPerSM, strided}).run()))
         return signalPassFailure();
   }
 };
