@@ -11,7 +11,7 @@ namespace {
 /// Whether a refusal names a cure.
 bool namesCure(const std::string &text) {
   static const char *const cures[] = {
-      "; take ", ": take ", ": give ", "run on the CPU (target host)", "apply everything else to the fold's result", ": make axis"};
+      "; take ", ": take ", ": give ", "; make the schedule's ", "run on the CPU (target host)", "apply everything else to the fold's result", ": make axis"};
   return std::any_of(std::begin(cures), std::end(cures), [&](const char *cure) { return text.find(cure) != text.npos; });
 }
 
