@@ -147,7 +147,7 @@ Footprint onHost(const std::vector<TileUse> &uses, const Schedule &schedule) {
   return f;
 }
 
-/// Bytes of an operand in shared memory. Its rows lie there in pieces of 128 bytes, so that the innermost axis is padded to those.
+/// Bytes of an operand in shared memory, or of what leaves from there. Its rows lie there in pieces of 128 bytes, so that the innermost axis is padded to those.
 std::int64_t sharedBytes(const TileUse &use, const Schedule &schedule) {
   const std::int64_t bytes = elements(use, schedule) * use.elementBytes;
   const std::int64_t row = width(use.axes.back(), schedule) * use.elementBytes;
@@ -172,8 +172,8 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
     case TileUse::Kind::blockOperand:
     case TileUse::Kind::foldOperand:
     case TileUse::Kind::vector: f.sharedBytes += sharedBytes(use, schedule) * slots(use, uses, schedule); break;
-    case TileUse::Kind::exchange:
-    case TileUse::Kind::outbox: f.sharedBytes += n * use.elementBytes; break;
+    case TileUse::Kind::exchange: f.sharedBytes += n * use.elementBytes; break;
+    case TileUse::Kind::outbox: f.sharedBytes += sharedBytes(use, schedule); break;
     case TileUse::Kind::accumulator: held += n; ++accumulations; break;
     case TileUse::Kind::column: columns += oneByOne ? 0 : columnRegisters; break;
     case TileUse::Kind::product:
