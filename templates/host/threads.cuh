@@ -19,6 +19,7 @@ DEV void __syncthreads(LINE_) { simulator_->barrier(0, 0, 1, 0, line_); }
 DEV void bar_sync(int id, int n, LINE_) { simulator_->barrier(id, n, 1, 0, line_); }
 DEV void bar_arrive(int id, int n, LINE_) { simulator_->barrier(id, n, 0, 0, line_); }
 DEV bool bar_any(int id, int n, bool x, LINE_) { return simulator_->barrier(id, n, 1, x, line_) != 0; }
+DEV u32 opaque(u32 x) { return x; }
 template <int N> DEV void reg_inc(LINE_) {
   static_assert(N % 8 == 0 && N >= 24 && N <= 256, "setmaxnreg takes a multiple of 8 from 24 to 256");
   simulator_->setRegisters(N, line_);

@@ -21,5 +21,8 @@ template <int N> DEV void pin(u32 (&r)[N]) {
   for (int i = 0; i < N; i++) asm volatile("" : "+r"(r[i])::"memory");
 }
 
+// The same number, of which the compiler cannot know that: what is computed from it is computed where it is used, and waits in no register.
+DEV u32 opaque(u32 x) { u32 y; asm volatile("mov.u32 %0, %1;" : "=r"(y) : "r"(x)); return y; }
+
 // 1 in one lane of the warp, 0 in the others.
 DEV u32 elect_one() { u32 r; asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(r)); return r; }

@@ -12,9 +12,24 @@ std::string descriptorKey(Value ring, const Declarations &declared, bool isLeft,
   return declared.stem(ring) + (isLeft ? shares ? "_whole" : "_left" : transposed ? "_rows" : "_right") + (shares && !isLeft ? "_own" : "");
 }
 
+/// Would the registers that a role declares not fit, were all of them alive? Then every address that waits in one may cost a spill.
+bool isCrowded(device::ConsumersOp role) {
+  constexpr int64_t columnsOfWord = 4, columnsOfFloat = 2;   // of a warp's 16 rows: a lane holds two, of every fourth pair of columns
+  int64_t declared = 0;
+  for (auto op : role.getBody().front().getOps<device::RegistersOp>()) {
+    Type type = op.getResult().getType();
+    if (auto fragment = dyn_cast<device::FragmentType>(type))
+      declared += int64_t(fragment.getWidth()) / columnsOfFloat;
+    else if (auto operand = dyn_cast<device::OperandType>(type))
+      declared += int64_t(operand.getWidth()) / columnsOfWord;
+  }
+  return role.getRegisters() && declared > int64_t(role.getRegisters());
+}
+
 } // namespace
 
 void Statements::descriptors(device::ConsumersOp role) {
+  isAfresh = isCrowded(role);
   // A row of a chunk takes 128 bytes; 8 rows, the unit of the swizzle, 1024.
   auto declare = [&](Value ring, bool isLeft, bool transposed, int64_t shared) {
     const std::string key = descriptorKey(ring, declared, isLeft, transposed, shared);
@@ -25,7 +40,11 @@ void Statements::descriptors(device::ConsumersOp role) {
     const int64_t rowBytes = 128, chunkBytes = cast<device::RingType>(ring.getType()).rows() * rowBytes, leading = transposed ? chunkBytes : 16;
     // A warpgroup's rows of a left tile, or its columns of a right one: chunks of 64 where they lie side by side, else rows.
     const int64_t own = isLeft ? shared ? 0 : 64 * rowBytes : !transposed ? shared * rowBytes : shared % 64 ? shared * 2 : shared / 64 * chunkBytes;
-    text.line(fmt::format("const u64 {} = desc_sw128(sb + {}_AT{}, {}, 1024);", name, declared.stem(ring), !own ? "" : isLeft ? " + cw * 64 * 128" : fmt::format(" + cw * {}", own), leading));
+    const std::string offset = !own ? "" : isLeft ? " + cw * 64 * 128" : fmt::format(" + cw * {}", own);
+    if (isAfresh)
+      text.line(fmt::format("auto {} = [&] {{ return desc_sw128(opaque(sb) + {}_AT{}, {}, 1024); }};", name, declared.stem(ring), offset, leading));
+    else
+      text.line(fmt::format("const u64 {} = desc_sw128(sb + {}_AT{}, {}, 1024);", name, declared.stem(ring), offset, leading));
   };
   role.walk([&](device::MultiplyOp op) {
     const int64_t shared = op.getShares() ? int64_t(op.getAccumulator().getType().getWidth()) : 0;
@@ -46,7 +65,7 @@ LogicalResult Statements::print(device::MultiplyOp op) {
   auto descriptor = [&](Value ring, Value cursor, bool isLeft, bool transposed) {
     const std::string &slot = cursors[cursor].slot;
     const std::string &name = descriptorNames[descriptorKey(ring, declared, isLeft, transposed, op.getShares())];
-    return name + (slot.empty() ? "" : fmt::format(" + {} * ({}_BYTES / 16)", slot, declared.stem(ring)));
+    return name + (isAfresh ? "()" : "") + (slot.empty() ? "" : fmt::format(" + {} * ({}_BYTES / 16)", slot, declared.stem(ring)));
   };
   const bool isTile = isa<device::RingType>(op.getLeft().getType());
   const std::string left = isTile ? descriptor(op.getLeft(), op.getLeftCursor(), true, false) : registers[op.getLeft()];

@@ -102,6 +102,7 @@ private:
   std::string scanned(mlir::Value ring, mlir::Value cursor);
   /// The constants from which the descriptors of the operands in shared memory are stepped.
   void descriptors(device::ConsumersOp role);
+  bool isAfresh = false;      // descriptors are computed where they are used
   std::string pins(mlir::ValueRange registers) const;
   /// The row of a left tile whose address this lane gives to ldmatrix, in the warp's first 16.
   std::string leftRow() const;

@@ -127,8 +127,10 @@ LogicalResult Statements::print(device::AddApartOp op) {
   return success();
 }
 
-// The same the other way round. Of f32 a lane reads the two columns of every eight that are its own, 8 bytes.
+// The same the other way round: all that a lane reads is on its way before it looks at the first of it. Of f32 a lane reads the two columns of every eight
+// that are its own, 8 bytes.
 LogicalResult Statements::print(device::LoadTileOp op) {
+  constexpr int64_t mostOnTheirWay = 16;      // words of 16 bytes
   device::FragmentType type = op.getFragment().getType();
   Type element = op.getPointer().getType().getElement();
   const int64_t width = type.getWidth(), besides = 2 * rowsOfThread, wide = element.isF32() ? 8 : 32, groups = width / wide;
@@ -137,46 +139,74 @@ LogicalResult Statements::print(device::LoadTileOp op) {
   if (!type.getElement().isF32() || !(element.isF32() || element.isF16() || element.isBF16()))
     return op.emitError() << "loads " << element << " as " << type.getElement() << "; expected f32, bf16 or f16 as f32";
   const char *unpack = element.isBF16() ? "unpack_bf16" : "unpack_f16";
-  text.line("#pragma unroll");
-  text.open(fmt::format("for (int r = 0; r < {}; r++) {{", rowsOfThread));
-  text.line(fmt::format("const {}* e = {} + {}[r];", memoryType(element), pointer, offsets));
-  text.line(fmt::format("if ({} == 1 && ((u64)e & {}) == 0) {{   // side by side", stride, element.isF32() ? 7 : 15));
-  text.indent();
-  text.line("#pragma unroll");
-  text.open(fmt::format("for (int g = 0; g < {}; g++) {{", groups));
-  if (element.isF32()) {
-    text.line(fmt::format("const u64 x = {}[r] && 8 * g + col + 1 < {} ? *(const u64*)(e + 8 * g + col) : {}[r] && 8 * g + col < {} ? __float_as_uint(e[8 * g + col]) : 0;", inside, columns, inside, columns));
-    text.line(fmt::format("{0}[{1} * g + 2 * r] = __uint_as_float((u32)x);", to, besides));
-    text.line(fmt::format("{0}[{1} * g + 2 * r + 1] = __uint_as_float((u32)(x >> 32));", to, besides));
-  } else {
-    text.line("const int i = 32 * g + 8 * (lane & 3);");
-    text.line("u32 x[4] = {0, 0, 0, 0};");
-    text.line(fmt::format("if ({0}[r] && i + 8 <= {1}) ld_global_v4(e + i, x);", inside, columns));
-    text.line(fmt::format("else if ({0}[r]) for (int j = 0; j < 8; j++) if (i + j < {1}) x[j >> 1] |= (u32)e[i + j] << 16 * (j & 1);", inside, columns));
-    text.line("quad_transpose(x, lane);");
+  auto apart = [&](int64_t from, int64_t end) {      // one by one
     text.line("#pragma unroll");
-    text.open("for (int j = 0; j < 4; j++) {");
-    text.line(fmt::format("{0}[{1} * g + {2} * j + 2 * r] = {3}_lo(x[j]);", to, 4 * besides, besides, unpack));
-    text.line(fmt::format("{0}[{1} * g + {2} * j + 2 * r + 1] = {3}_hi(x[j]);", to, 4 * besides, besides, unpack));
-    text.close();
-  }
-  text.close();
-  text.close("} else {");
-  text.indent();
-  text.line("#pragma unroll");
-  text.open(fmt::format("for (int j = 0; j < {}; j++) {{", 2 * groups * wide / 8));
-  text.line("const int c = 8 * (j >> 1) + (j & 1) + col;");
-  text.line(fmt::format("{0}[{1} * (j >> 1) + 2 * r + (j & 1)] = {2}[r] && c < {3} ? {4} : 0.f;", to, besides, inside, columns, widened(fmt::format("e[c * {}]", stride), element, Float32Type::get(op.getContext()))));
-  text.close();
-  text.close();
-  if (const int64_t rest = width - groups * wide) {
-    text.line("#pragma unroll");
-    text.open(fmt::format("for (int j = {}; j < {}; j++) {{   // the last {} columns", groups * wide / 4, width / 4, rest));
+    text.open(fmt::format("for (int j = {}; j < {}; j++) {{", from / 4, end / 4));
     text.line("const int c = 8 * (j >> 1) + (j & 1) + col;");
     text.line(fmt::format("{0}[{1} * (j >> 1) + 2 * r + (j & 1)] = {2}[r] && c < {3} ? {4} : 0.f;", to, besides, inside, columns, widened(fmt::format("e[c * {}]", stride), element, Float32Type::get(op.getContext()))));
     text.close();
+  };
+  auto eachRow = [&](auto print) {
+    text.line("#pragma unroll");
+    text.open(fmt::format("for (int r = 0; r < {}; r++) {{", rowsOfThread));
+    text.line(fmt::format("const {}* e = {} + {}[r];", memoryType(element), pointer, offsets));
+    print();
+    text.close();
+  };
+  if (element.isF32()) {
+    eachRow([&] {
+      text.line(fmt::format("if ({} == 1 && ((u64)e & 7) == 0) {{   // side by side", stride));
+      text.indent();
+      text.line("#pragma unroll");
+      text.open(fmt::format("for (int g = 0; g < {}; g++) {{", groups));
+      text.line(fmt::format("const u64 x = {}[r] && 8 * g + col + 1 < {} ? *(const u64*)(e + 8 * g + col) : {}[r] && 8 * g + col < {} ? __float_as_uint(e[8 * g + col]) : 0;", inside, columns, inside, columns));
+      text.line(fmt::format("{0}[{1} * g + 2 * r] = __uint_as_float((u32)x);", to, besides));
+      text.line(fmt::format("{0}[{1} * g + 2 * r + 1] = __uint_as_float((u32)(x >> 32));", to, besides));
+      text.close();
+      text.close("} else {");
+      text.indent();
+      apart(0, groups * wide);
+      text.close();
+      if (width > groups * wide)
+        apart(groups * wide, width);
+    });
+    return success();
   }
+  std::string places;
+  for (int64_t r = 0; r < rowsOfThread; ++r)
+    places += fmt::format("{}(u64)({} + {}[{}])", r ? " | " : "", pointer, offsets, r);
+  text.line(fmt::format("if (__all_sync(~0u, {} == 1 && ({} & 7) == 0 && (({}) & 15) == 0)) {{   // side by side", stride, columns, places));
+  text.indent();
+  const int64_t most = std::max<int64_t>(mostOnTheirWay / rowsOfThread, 1);
+  for (int64_t first = 0; first < groups; first += most) {
+    const int64_t count = std::min(most, groups - first) * rowsOfThread;
+    const std::string begin = first ? fmt::format(" + {}", 32 * first) : "";
+    text.open("{");
+    text.line(fmt::format("u32 x[{}][4];", count));
+    text.line("#pragma unroll");
+    text.open(fmt::format("for (int g = 0; g < {}; g++) {{", count));
+    text.line(fmt::format("const int r = g % {0}, c = g / {0} * 32 + 8 * (lane & 3){1};", rowsOfThread, begin));
+    text.line("x[g][0] = x[g][1] = x[g][2] = x[g][3] = 0;");
+    text.line(fmt::format("if ({}[r] && c < {}) ld_global_v4({} + {}[r] + c, x[g]);", inside, columns, pointer, offsets));
+    text.close();
+    text.line("#pragma unroll");
+    text.open(fmt::format("for (int g = 0; g < {}; g++) {{", count));
+    text.line("quad_transpose(x[g], lane);");
+    text.line("#pragma unroll");
+    text.open("for (int j = 0; j < 4; j++) {");
+    const std::string at = fmt::format("{}[{} * (g / {}{}) + {} * j + 2 * (g % {})", to, 4 * besides, rowsOfThread, first ? fmt::format(" + {}", first) : "", besides, rowsOfThread);
+    text.line(fmt::format("{}] = {}_lo(x[g][j]);", at, unpack));
+    text.line(fmt::format("{} + 1] = {}_hi(x[g][j]);", at, unpack));
+    text.close();
+    text.close();
+    text.close();
+  }
+  text.close("} else {");
+  text.indent();
+  eachRow([&] { apart(0, groups * wide); });
   text.close();
+  if (width > groups * wide)
+    eachRow([&] { apart(groups * wide, width); });
   return success();
 }
 

@@ -26,7 +26,7 @@ bool multipliesOften(const Program &program, const Roles &roles, const std::vect
 }
 
 /// Wide blocks first: a block's operands are read once for all its rows. Then two stages, so that copies run under the work; then wide folds.
-std::vector<Candidate> candidates(const Target &target, bool oneByOne) {
+std::vector<Candidate> candidates(const Target &target, bool oneByOne, bool multiplies) {
   std::vector<Candidate> list;
   if (target.isHost()) {
     for (int block : {64, 32, 16, 8})
@@ -49,6 +49,10 @@ std::vector<Candidate> candidates(const Target &target, bool oneByOne) {
       list.push_back({1, 64, 32, 1, true, blocks});
     }
   }
+  // Where nothing is multiplied, threads wait for memory: many of them, with little each.
+  if (target.isHopper() && !multiplies)
+    for (int fold : {64, 32, 16})
+      list.push_back({2, 128, fold, 2, true, 2});
   // Where dots follow each other one by one, the widest steps that fit (docs/performance.md, Backward).
   if (oneByOne) {
     for (int stages : {2, 1})
@@ -133,6 +137,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     return fittingNested(program, uses, roles, target, schedule, most);
   const bool itemsDiffer = masksDiffer(program, roles), lists = !target.isHost() && mayListTiles(roles);
   const bool oneByOne = target.isHopper() && multipliesOften(program, roles, uses);
+  const bool multiplies = anyNode(program, roles, [](const Node &node) { return node.op == Op::dot; });
   const bool carries = !roles.fold->arguments.empty();
   if (exchanges && !target.isHost() && !target.isHopper())
     throw std::invalid_argument(fmt::format("the steps of program '{}' add to a tensor, which takes a copy engine that adds, and {} has none: carry the sums, in a program of its own for each", program.name, target.title));
@@ -140,10 +145,10 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     throw std::invalid_argument(fmt::format("the steps of program '{}' add to a tensor, which on {} is for steps that make two products at least, carry tiles and hold no stabiliser: carry the sums, in a program of its own for each", program.name,
                                             target.title));
   Footprint smallest;
-  for (const Candidate &c : candidates(target, oneByOne)) {
+  for (const Candidate &c : candidates(target, oneByOne, multiplies)) {
     if (lists && !c.producer)
       continue;                                // who lists is the producer
-    schedule.overlap = target.isHopper() && !oneByOne && carries;             // elsewhere a warp waits for its own products
+    schedule.overlap = target.isHopper() && !oneByOne && multiplies && carries;             // elsewhere a warp waits for its own products
     schedule.warpgroups = c.warpgroups;
     schedule.stages = c.stages;
     schedule.widths[schedule.block] = c.block;

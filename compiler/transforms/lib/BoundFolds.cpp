@@ -17,6 +17,7 @@
 // Rows past the end of the block axis are never stored and count neither way, unless the step
 // reduces over the block axis.
 #include "AffineForms.h"
+#include "BoundAround.h"
 #include "FoldAttributes.h"
 #include "FoldPlanes.h"
 #include "MaskedTiles.h"
@@ -42,7 +43,8 @@ private:
   OpBuilder &builder;
 
   /// Removes the half planes of the mask that are the same for a whole item and bound the fold: where they do not hold, no tile is visited.
-  void dropUniform(tile::MaskOp mask);
+  /// Adds to `excess` what is above 0 then.
+  void dropUniform(tile::MaskOp mask, SmallVector<Value> &excess);
   void split(const FoldRanges<Value> &ranges, bool canBeFull);
   scf::ForOp copyOf(Value begin, Value end, ValueRange carried, bool full);
 };
@@ -82,8 +84,10 @@ void Fold::bound(bool explain) {
   const FoldRanges<Value> ranges = foldRanges(scalars, planes, loop.getUpperBound(), width, canBeFull);
   const bool uniform = llvm::all_of(bounding, [&](tile::MaskOp mask) { return !mask.getCondition() && llvm::all_of(mask.getCoefficients(), [](int64_t c) { return c == 0; }); });
   const bool unmasked = canBeFull && uniform && bounding.size() == masks.size();
+  SmallVector<Value> excess;
   for (tile::MaskOp mask : bounding)
-    dropUniform(mask);
+    dropUniform(mask, excess);
+  boundAround(loop, excess);
   if (unmasked) {
     loop.setUpperBound(ranges.end);
     return;
@@ -91,15 +95,18 @@ void Fold::bound(bool explain) {
   split(ranges, canBeFull);
 }
 
-void Fold::dropUniform(tile::MaskOp mask) {
+void Fold::dropUniform(tile::MaskOp mask, SmallVector<Value> &excess) {
   const std::size_t rank = tile::axesOf(mask.getType()).size();
   SmallVector<int64_t> coefficients;
   SmallVector<Value> rest;
   for (auto [i, value] : llvm::enumerate(mask.getRest())) {
     auto plane = mask.getCoefficients().slice(i * rank, rank);
     auto form = affineForm(value, mask);
-    if (form && !variesIn(*form, loop) && llvm::all_of(plane, [](int64_t c) { return c == 0; }))
+    if (form && !variesIn(*form, loop) && llvm::all_of(plane, [](int64_t c) { return c == 0; })) {
+      if (!llvm::is_contained(excess, value))
+        excess.push_back(value);
       continue;
+    }
     coefficients.append(plane.begin(), plane.end());
     rest.push_back(value);
   }

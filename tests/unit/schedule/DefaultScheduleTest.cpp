@@ -158,6 +158,11 @@ TEST_CASE("on Hopper the dots of a step that multiplies twice before it accumula
   CHECK(chosen("causal_dV_dK", 64) == "block=k d=64 e=64 k=128 q=112 warpgroups=2 stages=2 blockBuffers=2 overlap=no turns=no drawn=yes");
   CHECK(chosen("causal_dQ", 128) == "block=q d=128 e=128 k=128 q=128 warpgroups=2 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes");
   CHECK(chosen("causal_dQ", 64) == "block=q d=64 e=64 k=128 q=128 warpgroups=2 stages=2 blockBuffers=2 overlap=no turns=no drawn=yes");
+  // What multiplies nothing waits for memory: two blocks beside each other, with few registers a thread.
+  CHECK(chosen("causal_rows", 128) == "block=q e=64 q=128 warpgroups=2 stages=2 blockBuffers=2 overlap=no turns=no drawn=yes");
+  for (const Program &program : made.backward)
+    if (program.name == "causal_rows")
+      CHECK(defaultSchedule(program, findTarget("h200"), {}).blocksPerSM == 2);
   // A stabiliser's step is tried as a whole.
   CHECK(defaultSchedule(causalProgram(), findTarget("h200"), {{"d", 128}, {"e", 128}}).overlap);
 }

@@ -69,7 +69,7 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
 extern "C" __global__ void __launch_bounds__(256, 1) products(const __grid_constant__ Params p) {
   if (threadIdx.x < 128) reg_dec<40>(); else reg_inc<200>();
   const u32 shared = smem_u32(dyn_smem());
-  const u64 a = desc_sw128(shared, 16, 1024), b = desc_add(desc_make(shared, 16, 512, 2), 2);
+  const u64 a = desc_sw128(opaque(shared), 16, 1024), b = desc_add(desc_make(shared, 16, 512, 2), 2);
   float d[4], e[128], f[32];
   u32 r[4] = {p.u[0], p.u[1], p.u[2], p.u[3]};
   pin(d); pin(e); pin(f); wgmma_fence();
