@@ -1,6 +1,8 @@
 // Masks that read tables, and masks of periodic shape. The simple ones are in Modifiers.cpp.
 #include "Fail.h"
 #include "Steps.h"
+#include <algorithm>
+#include <limits>
 
 namespace tw {
 namespace {
@@ -56,9 +58,10 @@ Modifier packed(Tensor sequences, Tensor queryOffsets, Tensor keyOffsets, bool i
 
 Modifier dilated(int left, int rate, Location where) {
   needsCounts("dilated", {left, rate}, where);
+  const int farthest = int(std::min<std::int64_t>(std::int64_t(left) * rate, std::numeric_limits<int>::max()));   // no distance is beyond
   return maskStep("dilated", [=](const At &at) {
     const Tile distance = position(at) - at.key;
-    return (distance >= 0) & (distance <= left * rate) & (distance % rate == 0);
+    return (distance >= 0) & (distance <= farthest) & (distance % rate == 0);
   }, where);
 }
 

@@ -92,6 +92,10 @@ TEST_CASE("types of variants") {
   CHECK(makeVariant("plain", {.lse = false}).stores.size() == 1);
 }
 
+TEST_CASE("a reach beyond all distances is no reach at all") {
+  CHECK(print(makeVariant("dilated(1000000000,4)")).find("2147483647") != std::string::npos);
+}
+
 TEST_CASE("refused: variants") {
   CHECK_THROWS_MATCHES(makeVariant("casual"), std::invalid_argument, Message("variant 'casual': 'casual' is unknown; did you mean 'causal'?" + known));
   CHECK_THROWS_MATCHES(makeVariant("causal+zzzzzz"), std::invalid_argument, Message("variant 'causal+zzzzzz': 'zzzzzz' is unknown" + known));
