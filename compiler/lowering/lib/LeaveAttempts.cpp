@@ -33,6 +33,11 @@ scf::IfOp attemptIn(scf::ForOp loop) {
   return {};
 }
 
+/// Do its elements wait for global memory? Then a vote costs next to nothing, and one loop more costs the assembler seconds.
+bool gathers(scf::ForOp loop) {
+  return loop->walk([](device::LoadOp load) { return load->getParentOfType<device::EachElementOp>() ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+}
+
 class Leave {
 public:
   explicit Leave(scf::ForOp loop) : loop(loop), loc(loop.getLoc()) {}
@@ -106,7 +111,7 @@ struct LeaveAttempts : impl::LeaveAttemptsBase<LeaveAttempts> {
       device::ConsumersOp consumers = device::consumersOf(kernel);
       if (consumers.getRegisters() >= enoughRegisters)
         consumers.walk([&](scf::ForOp loop) {
-          if (attemptIn(loop))
+          if (attemptIn(loop) && !gathers(loop))
             loops.push_back(loop);
         });
     }

@@ -120,6 +120,59 @@ device.kernel @few "sm90a" items "q" 128 of [] {
   }
 }
 
+// Elements that wait for global memory: a vote costs them nothing.
+// CHECK-LABEL: device.kernel @gathers
+// CHECK-NOT: device.warpgroup
+device.kernel @gathers "sm90a" items "q" 128 of [] {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %true = arith.constant true
+  %n = device.extent "k"
+  %bias = device.tensor "bias" : !device.pointer<f32>
+  %at = arith.constant 0 : i64
+  %Qs = device.ring "Q" : !item
+  %Ks = device.ring "K" : !tile
+  %Qb = device.barriers "Q" releases 8 : !device.barriers<1>
+  %Kb = device.barriers "K" releases 8 : !device.barriers<2>
+  device.consumers 2 registers 240 {
+    %s = device.registers "s" : !s
+    %refused = device.registers "refused" : !device.rows<i1>
+    %spent = device.registers "spent" : !device.rows<i1>
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<1>
+    %kc = device.cursor "K" on %Kb phase 0 : !device.barriers<2>
+    scf.for %item = %c0 to %n step %c64 : i32 {
+      scf.for %k0 = %c0 to %n step %c64 : i32 {
+        device.await %kc
+        device.fence %s : !s
+        device.multiply %s, %Qs at %qc, %Ks at %kc depth 64 : !s, !item, !tile
+        device.commit
+        device.wait 0 %s : !s
+        %at_once = device.any %spent uniform
+        %exact = scf.if %at_once -> (i1) {
+          scf.yield %true : i1
+        } else {
+          device.each_element 64 {
+            %b = device.load %bias[%at] if %true : !device.pointer<f32> -> f32
+            device.set %b in %s : f32, !s
+          }
+          %any = device.any %refused
+          scf.if %any {
+            device.repeat %s, %Qs at %qc, %Ks at %kc depth 64 : !s, !item, !tile
+          }
+          scf.yield %any : i1
+        }
+        scf.if %exact {
+          device.fill %s with %two : !s, f32
+        }
+        device.release %kc {device.stage = 0 : i64}
+        device.advance %kc {device.stage = 0 : i64}
+      } {tile.fold = "k"}
+    }
+  }
+}
+
 // Nothing attempts.
 // CHECK-LABEL: device.kernel @exact
 // CHECK-NOT: device.any
