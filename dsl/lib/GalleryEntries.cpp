@@ -17,6 +17,12 @@ void Making::claimNormalizer(const std::string &part) {
   normalisedBy = part;
 }
 
+void Making::claimSeed() {
+  if (isDropped)
+    throw std::invalid_argument("dropout is there twice, and both would draw the same numbers; name it once, with the part that both drop together");
+  isDropped = true;
+}
+
 std::string needsCounts(const std::string &names, const Numbers &numbers) {
   for (double n : numbers)
     if (!(n >= 1 && n <= 2147483647.0 && n == std::floor(n)))

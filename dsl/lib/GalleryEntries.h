@@ -23,12 +23,15 @@ public:
     claimNormalizer(part);
     attention.normalise(std::move(normalizer));
   }
+  /// For what draws random numbers by the variant's seed: a second time they would be the same ones.
+  void claimSeed();
 
   Attention attention;
 
 private:
   void claimNormalizer(const std::string &part);
   std::string normalisedBy;        // a part's name
+  bool isDropped = false;
   std::map<std::string, Tensor> captures;
 };
 

@@ -16,7 +16,7 @@ auto plus(const char *table) {
 
 std::string t5Numbers(const Numbers &n) {
   const bool isWhole = n[0] == std::floor(n[0]) && n[1] == std::floor(n[1]);
-  return isWhole && n[0] >= 4 && n[0] <= 1024 && n[1] > std::floor(n[0] / 2) / 2 && n[1] <= 1e6 ? "" : "(buckets,farthest) needs whole numbers: from 4 buckets, and a farthest distance beyond a quarter of them";
+  return isWhole && n[0] >= 4 && n[0] <= 1024 && n[1] > std::floor(n[0] / 2) / 2 && n[1] <= 1e6 ? "" : "(buckets,farthest) needs whole numbers: 4 to 1024 buckets, and a farthest distance beyond a quarter of them, at most 1000000";
 }
 
 std::string radius(const Numbers &n) { return n[0] >= 0 && n[0] <= 1e6 && n[0] == std::floor(n[0]) ? "" : "(radius) needs a whole number from 0 to 1000000"; }

@@ -69,7 +69,7 @@ std::vector<Entry> weightEntries() {
       {.variant = {"dropout", "a tenth of the weights are dropped, by a seed; dropout(p) for another part", "w = w · (random(seed, b, h, q, k) ≥ p) / (1 − p)",
                    "Dropout: A Simple Way to Prevent Neural Networks from Overfitting, 2014"},
        .defaults = {0.1}, .refuse = [](const Numbers &n) { return n[0] >= 0 && n[0] < 1 ? "" : "(p) needs a probability from 0, less than 1"; },
-       .apply = [](Making &m, const Numbers &n) { m.attention.weights(dropout(m.capture("seed", Type::i64, 1)(0), n[0])); },
+       .apply = [](Making &m, const Numbers &n) { m.claimSeed(); m.attention.weights(dropout(m.capture("seed", Type::i64, 1)(0), n[0])); },
        .captures = [](const Numbers &, Types) {
          return std::vector{each("seed", Type::i64, {"1"}, "of the weights that are dropped", [](Random &r) { return double(whole(r, 0, std::int64_t(1) << 52)); })};
        },

@@ -111,8 +111,9 @@ TEST_CASE("refused: variants") {
   CHECK_THROWS_MATCHES(makeVariant("plain", {.type = Type::i32}), std::invalid_argument, Message("variant 'plain': type i32 is no float; choose f16, bf16, f32 or f64"));
   CHECK_THROWS_MATCHES(makeVariant("streaming(0,5)"), std::invalid_argument, Message("variant 'streaming(0,5)': streaming(sinks,left) counts keys; each is a whole number from 1 to 2147483647"));
   CHECK_THROWS_MATCHES(makeVariant("chunked(1.5)"), std::invalid_argument, Message("variant 'chunked(1.5)': chunked(length) counts keys; each is a whole number from 1 to 2147483647"));
-  CHECK_THROWS_MATCHES(makeVariant("t5(3,128)"), std::invalid_argument, Message("variant 't5(3,128)': t5(buckets,farthest) needs whole numbers: from 4 buckets, and a farthest distance beyond a quarter of them"));
+  CHECK_THROWS_MATCHES(makeVariant("t5(3,128)"), std::invalid_argument, Message("variant 't5(3,128)': t5(buckets,farthest) needs whole numbers: 4 to 1024 buckets, and a farthest distance beyond a quarter of them, at most 1000000"));
   CHECK_THROWS_MATCHES(makeVariant("relative(-1)"), std::invalid_argument, Message("variant 'relative(-1)': relative(radius) needs a whole number from 0 to 1000000"));
   CHECK_THROWS_MATCHES(makeVariant("dropout(1)"), std::invalid_argument, Message("variant 'dropout(1)': dropout(p) needs a probability from 0, less than 1"));
+  CHECK_THROWS_MATCHES(makeVariant("dropout+dropout(0.5)"), std::invalid_argument, Message("variant 'dropout+dropout(0.5)': dropout is there twice, and both would draw the same numbers; name it once, with the part that both drop together"));
   CHECK_THROWS_MATCHES(makeVariant("sink+causal+relu2"), std::invalid_argument, Message("variant 'sink+causal+relu2': sink and relu2 both say how scores become weights; leave one out"));
 }
