@@ -59,7 +59,8 @@ std::optional<Looks> Looks::of(scf::ForOp items) {
     looks.isolates.push_back(isolate);
     if (isCareful(isolate))
       return;
-    tell &= foldOf(isolate) != isolate && keepsSpoiled(foldOf(isolate), isolate.getAccumulator());
+    // In an item of several passes each one starts its accumulators anew.
+    tell &= foldOf(isolate) != isolate && !foldOf(isolate)->getParentOfType<scf::ForOp>()->hasAttr("tile.pass") && keepsSpoiled(foldOf(isolate), isolate.getAccumulator());
     std::pair<Operation *, Value> told(items.getBody()->findAncestorOpInBlock(*isolate), isolate.getAccumulator());
     if (!llvm::is_contained(looks.accumulators, told))
       looks.accumulators.push_back(told);

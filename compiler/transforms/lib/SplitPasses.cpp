@@ -4,11 +4,12 @@
 //   store acc, O[q, 0:512]                          =>      acc = fold over k: acc · r + p . V[k, e0:e0+256]
 //                                                           store acc, O[q, e0:e0+256]
 //
-// What does not run along the axis is computed in every pass anew, and stored in every pass as the same. Axes that dots contract are left to
-// tile-nest-folds.
+// What does not run along the axis is computed in every pass anew, and stored in every pass as the same; but an item lists its tiles once, for all
+// passes. Axes that dots contract are left to tile-nest-folds.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilewright/transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tw {
 #define GEN_PASS_DEF_SPLITPASSES
@@ -35,6 +36,7 @@ public:
     auto &inside = loop.getBody()->getOperations();
     inside.splice(inside.begin(), body.getOperations(), first->getIterator(), end->getIterator());
     narrow();
+    listOnce();
     return success();
   }
 
@@ -68,6 +70,23 @@ private:
     SmallVector<int64_t> shape(tile.getShape());
     shape[unsigned(cast<tile::AxesAttr>(tile.getEncoding()).find(axis))] = width;
     return RankedTensorType::get(shape, tile.getElementType(), tile.getEncoding());
+  }
+
+  /// Takes lists, and what they are made of, before the passes.
+  void listOnce() {
+    Block &body = *loop.getBody();
+    SetVector<Operation *> lists;
+    for (auto kept : body.getOps<tile::KeptOp>())
+      lists.insert(kept);
+    for (unsigned i = 0; i < lists.size(); ++i)
+      lists[i]->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *above = operand.getDefiningOp() ? body.findAncestorOpInBlock(*operand.getDefiningOp()) : nullptr)
+            lists.insert(above);
+      });
+    for (Operation &op : llvm::make_early_inc_range(body))
+      if (lists.contains(&op))
+        op.moveBefore(loop);
   }
 
   void narrow() {

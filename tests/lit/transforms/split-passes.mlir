@@ -59,3 +59,51 @@ func.func @contracted(%X: !matrix {tile.tensor = "X"}, %Y: !matrix {tile.tensor 
   tile.store %s, %S[%q0, %zero] dims [0, 1] : tensor<4x8xf32, #qk>, !matrix
   return
 }
+
+// -----
+
+#qe = #tile.axes<"q", "e">
+#ke = #tile.axes<"k", "e">
+#qk = #tile.axes<"q", "k">
+!matrix = memref<?x?xf32, strided<[?, ?], offset: ?>>
+
+// An item lists its tiles once, before the passes, which all walk the list.
+// CHECK-LABEL: func.func @listed
+// CHECK: %[[FIRST:.*]], %{{.*}} = tile.extremes
+// CHECK: %[[LIST:.*]], %[[PARTIAL:.*]], %{{.*}}, %{{.*}} = tile.kept %{{.*}} to %{{.*}} step 8 {
+// CHECK: tile.extremes
+// CHECK: arith.cmpi sgt, %{{.*}}, %[[FIRST]]
+// CHECK: scf.for %[[AT:.*]] = %{{.*}} to %{{.*}} step
+// CHECK-NOT: tile.kept %
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[PARTIAL]]
+// CHECK-NEXT: tile.kept_at %[[LIST]][%[[I]]]
+// CHECK: } {tile.fold = "k", tile.range = "partial"}
+// CHECK: } {tile.pass = "e"}
+func.func @listed(%P: !matrix {tile.tensor = "P"}, %V: !matrix {tile.tensor = "V"}, %O: !matrix {tile.tensor = "O"}, %doc: memref<?xi32> {tile.tensor = "doc"}, %nk: i32 {tile.extent = "k"},
+                  %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #tile.kernel<[<"q", block, 4>, <"k", fold, 8>, <"e", inner, 64>]>} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %seven = arith.constant 7 : i64
+  %nothing = arith.constant dense<0.0> : tensor<4x64xf32, #qe>
+  %q = arith.extsi %q0 : i32 to i64
+  %first, %last = tile.extremes %doc[%q] to[%q] : memref<?xi32> -> i64, i64
+  %list, %partial, %full, %all = tile.kept %zero to %nk step 8 {
+  ^bb0(%k0: i32):
+    %low = arith.extsi %k0 : i32 to i64
+    %high = arith.addi %low, %seven : i64
+    %least, %most = tile.extremes %doc[%low] to[%high] : memref<?xi32> -> i64, i64
+    %empty = arith.cmpi sgt, %least, %first : i64
+    %never = arith.constant false
+    tile.classes empty(%empty) full(%never)
+  }
+  %acc = scf.for %i = %zero to %partial step %one iter_args(%a = %nothing) -> (tensor<4x64xf32, #qe>) : i32 {
+    %k0 = tile.kept_at %list[%i]
+    %p = tile.load %P[%q0, %k0] dims [0, 1] : !matrix -> tensor<4x8xf32, #qk>
+    %v = tile.load %V[%k0, %zero] dims [0, 1] : !matrix -> tensor<8x64xf32, #ke>
+    %d = tile.dot %p, %v over "k" : tensor<4x8xf32, #qk>, tensor<8x64xf32, #ke> -> tensor<4x64xf32, #qe>
+    %next = arith.addf %a, %d : tensor<4x64xf32, #qe>
+    scf.yield %next : tensor<4x64xf32, #qe>
+  } {tile.fold = "k", tile.range = "partial"}
+  tile.store %acc, %O[%q0, %zero] dims [0, 1] : tensor<4x64xf32, #qe>, !matrix
+  return
+}

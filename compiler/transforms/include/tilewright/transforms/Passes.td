@@ -135,7 +135,8 @@ def SplitPasses : Pass<"tile-split-passes", "::mlir::func::FuncOp"> {
   let summary = "compute what runs along an inner axis that is too wide for registers in passes, a part of the axis in each";
   let description = [{
     The whole kernel becomes the body of an `scf.for` over parts of the axis, marked `tile.pass = "e"`. What does not run along it is
-    computed in every pass anew, and stored in every pass as the same. Nothing may reduce over the axis; if dots contract it, it is left as it is.
+    computed in every pass anew, and stored in every pass as the same; lists of tiles alone are made once, before the passes. Nothing may reduce over
+    the axis; if dots contract it, it is left as it is.
   }];
   let options = [Option<"axis", "axis", "std::string", "", "the axis">, Option<"width", "width", "int64_t", "0", "elements of a part">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::tile::TileDialect"];
