@@ -46,11 +46,6 @@ BackwardReport backwardInSimulator(const BackwardProblem &problem, const RunOpti
   BackwardReport report;
   const Problem &given = problem.problem;
   const BuildOptions build = backwardOptions(given, options);
-  const Watch buildWatch;
-  std::vector<Artifact> artifacts{compileText(problem.made.forward, optionsFor(problem.made.forward, build))};
-  for (const Program &program : problem.made.backward)
-    artifacts.push_back(compileText(program, optionsFor(program, build)));
-
   GradientMemory memory(problem);
   Arguments all = memory.arguments();
   report.workspaceBytes = layOut(problem.made, all, nullptr).bytes;
@@ -60,12 +55,21 @@ BackwardReport backwardInSimulator(const BackwardProblem &problem, const RunOpti
   start = std::align(256, report.workspaceBytes, start, room);
   for (auto &[name, view] : layOut(problem.made, all, start).tensors)
     all.tensors[name] = view;
+  const Watch buildWatch;
+  std::vector<Artifact> artifacts;
+  auto compile = [&](const Program &program) {
+    const BuildOptions own = optionsFor(program, build);
+    Artifact text = compileText(program, own);
+    const Arguments arguments = argumentsOf(text, all);
+    artifacts.push_back(launchedText(std::move(text), program, own, arguments));
+  };
+  compile(problem.made.forward);
+  for (const Program &program : problem.made.backward)
+    compile(program);
   const auto settings = simulatorSettings(options.settings.value_or(0), options.seed.empty() ? 1 : std::stoull(options.seed));
   checkPatience(artifacts, given.shape, static_cast<int>(settings.size()), options.patience.value_or(RunOptions::usualPatience));
   std::vector<SimulatedKernel> kernels;
   for (const Artifact &artifact : artifacts) {
-    const Program &program = kernels.empty() ? problem.made.forward : problem.made.backward[kernels.size() - 1];
-    checkArguments(artifact, optionsFor(program, build).extents, argumentsOf(artifact, all));
     kernels.push_back(compileForSimulator(artifact.source, artifact.entry, codeFor(simulatorCost(artifact, given.shape), static_cast<int>(settings.size()))));
     report.kernels.push_back(artifact.program + ": " + artifact.schedule);
   }

@@ -27,10 +27,9 @@ std::string settingName(std::size_t setting, const SimulatorOptions &options) { 
 Report runInSimulator(const Problem &problem, const RunOptions &options) {
   Report report;
   const BuildOptions build = buildOptionsOf(problem, options, options.target.empty() ? "h200" : options.target);
-  const Watch buildWatch;
-  const Artifact artifact = compileText(problem.program, build);
   Memory memory(problem);
-  checkArguments(artifact, build.extents, memory.arguments());
+  const Watch buildWatch;
+  const Artifact artifact = launchedText(compileText(problem.program, build), problem.program, build, memory.arguments());
   const auto settings = simulatorSettings(options.settings.value_or(0), options.seed.empty() ? 1 : std::stoull(options.seed));
   const SimulatorCost cost = simulatorCost(artifact, problem.shape);
   checkPatience({&artifact, 1}, problem.shape, static_cast<int>(settings.size()), options.patience.value_or(RunOptions::usualPatience));

@@ -7,6 +7,7 @@
 #include "Second.h"
 #include "SharedStore.h"
 #include "State.h"
+#include "Strided.h"
 #include "tilewright/pipeline/Compile.h"
 #include <atomic>
 #include <chrono>
@@ -108,15 +109,10 @@ std::shared_ptr<Kernel::State> fromCache(cache::Store &store, const Program &pro
   }
 }
 
-/// Lets launches whose tensors the kernel cannot copy have another one. It has a schedule of its own: it copies by other means.
+/// Lets launches whose tensors the kernel cannot copy have another one.
 std::shared_ptr<Kernel::State> withStrided(std::shared_ptr<Kernel::State> state, const Program &program, const BuildOptions &options) {
   if (state->device && !options.strided)
-    state->buildStrided = [program, options] {
-      BuildOptions strided = options;
-      strided.strided = true;
-      strided.schedule.reset();
-      return sharedStateOf(build(program, strided));
-    };
+    state->buildStrided = [program, options] { return sharedStateOf(build(program, stridedOptions(options))); };
   return state;
 }
 

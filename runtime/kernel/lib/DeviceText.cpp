@@ -2,6 +2,7 @@
 #include "BuildKey.h"
 #include "Checked.h"
 #include "CompileRequest.h"
+#include "Strided.h"
 #include "tilewright/schedule/Target.h"
 #include <stdexcept>
 
@@ -20,9 +21,12 @@ Artifact compileCode(const Program &program, const BuildOptions &options, std::s
   });
 }
 
-void checkArguments(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments) {
-  if (const Checked checked = check(artifact, inner, arguments); !checked.unfit.empty())
-    throw ArgumentError(checked.unfit);
+Artifact launchedText(Artifact text, const Program &program, const BuildOptions &options, const Arguments &arguments) {
+  const Checked checked = check(text, options.extents, arguments);
+  if (checked.unfit.empty() || !checked.hasItems)
+    return text;
+  sayStrided(text, checked.unfit);
+  return compileText(program, stridedOptions(options));
 }
 
 } // namespace tw

@@ -1,6 +1,6 @@
 // From an artifact to what a launch needs of it.
 #include "State.h"
-#include "Say.h"
+#include "Strided.h"
 #include "tilewright/artifact/RuntimeError.h"
 #include "tilewright/schedule/Target.h"
 #include <atomic>
@@ -53,8 +53,7 @@ const Kernel::State &Kernel::State::strided(const std::string &why) const {
     throw ArgumentError(why);
   const std::lock_guard lock(stridedGuard);
   if (!stridedOwner) {
-    say(fmt::format("kernel '{}' for {}: {}. One more kernel is built, which takes any strides, element by element; it is slower", artifact.program,
-                    artifact.target, why));
+    sayStrided(artifact, why);
     stridedOwner = buildStrided();
     stridedKernel = stridedOwner.get();
   }

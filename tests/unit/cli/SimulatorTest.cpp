@@ -36,6 +36,18 @@ TEST_CASE("random settings follow the seed, and the report is JSON too") {
   CHECK(report["check"]["O"]["right"] == true);
 }
 
+TEST_CASE("a launch that the usual kernel cannot copy runs the one for any strides, which is said") {
+  const Ran r = ran("run documents --shape 2,2,1,37,51,64 --on simulator --settings 0 --check");
+  CHECK(r.err ==
+        "tilewright: kernel 'documents' for h200: tensor 'key_documents' of shape [2, 51] has stride 51 along dimension 0, 204 bytes; a GPU copies it in pieces of 16 bytes, so it must be a "
+        "multiple of 4 elements from 0 on: pad its rows. One more kernel is built, which takes any strides, element by element; it is slower\n");
+  CHECK(r.status == 0);
+  CHECK_THAT(r.out, Catch::Contains("\nO         right: ") && Catch::Contains("\nlse       right: "));
+  const Ran backward = ran("run documents --shape 2,2,1,37,51,64 --pass backward --on simulator --settings 0 --check");
+  CHECK_THAT(backward.err, Catch::StartsWith("tilewright: kernel 'documents' for h200: tensor 'key_documents' of shape [2, 51] has stride 51 "));
+  CHECK(backward.status == 0);
+}
+
 TEST_CASE("no items, and no keys") {
   CHECK(ran("run causal --shape 0,2,1,5,6,64 --on simulator --check").status == 0);
   CHECK(ran("run causal --shape 1,2,1,5,0,64 --on simulator --check").status == 0);

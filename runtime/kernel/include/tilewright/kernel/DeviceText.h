@@ -12,7 +12,8 @@ struct Artifact;
 /// The same as far as machine code, by NVRTC; needs no GPU. `ptx` gets what stands between.
 [[nodiscard]] Artifact compileCode(const Program &program, const BuildOptions &options, std::string *ptx = nullptr);
 
-/// Checks arguments as Kernel::launch does, of a kernel built for these inner lengths. Throws ArgumentError.
-void checkArguments(const Artifact &artifact, const std::map<std::string, std::int64_t> &inner, const Arguments &arguments);
+/// Checks arguments as Kernel::launch does, and gives what it would run: `text`, which compileText() made of the program with the same options, or where that cannot
+/// copy a tensor in pieces, one that takes any strides, which is said. Throws ArgumentError.
+[[nodiscard]] Artifact launchedText(Artifact text, const Program &program, const BuildOptions &options, const Arguments &arguments);
 
 } // namespace tw

@@ -1,0 +1,15 @@
+// The kernel of launches whose tensors the usual one cannot copy in pieces.
+#pragma once
+#include "tilewright/kernel/Kernel.h"
+#include <string>
+
+namespace tw {
+
+struct Artifact;
+
+/// It has a schedule of its own: it copies by other means.
+[[nodiscard]] BuildOptions stridedOptions(BuildOptions options);
+/// Says that it is built, and why.
+void sayStrided(const Artifact &usual, const std::string &why);
+
+} // namespace tw
