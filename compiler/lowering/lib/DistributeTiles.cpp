@@ -162,7 +162,7 @@ LogicalResult Distributor::writeFor(Operation *op) {
       return failure();
   }
   auto copy = scf::ForOp::create(b, op->getLoc(), bound(loop.getLowerBound()), bound(loop.getUpperBound()), bound(loop.getStep()));
-  for (StringRef name : {"tile.fold", "tile.range", "device.items"})
+  for (StringRef name : {"tile.fold", "tile.pass", "tile.range", "device.items"})
     if (auto attribute = op->getAttr(name))
       copy->setAttr(name, attribute);
   scalars.map(loop.getInductionVar(), copy.getInductionVar());
