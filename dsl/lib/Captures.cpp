@@ -36,14 +36,16 @@ double normal(Random &random) {
 double largest(const Array &array) {
   double most = 0;
   for (double x : array.data)
-    most = std::max(most, std::abs(x));
+    if (std::isfinite(x))
+      most = std::max(most, std::abs(x));
   return most;
 }
 double smallest(const Array &array) {
-  double least = array.data.empty() ? 0 : std::abs(array.data[0]);
+  double least = INFINITY;
   for (double x : array.data)
-    least = std::min(least, std::abs(x));
-  return least;
+    if (std::isfinite(x))
+      least = std::min(least, std::abs(x));
+  return std::isfinite(least) ? least : 0;
 }
 
 Capture each(std::string name, Type type, std::vector<std::string> shape, std::string meaning, std::function<double(Random &)> make) {

@@ -13,7 +13,8 @@ using Maker = std::function<Array(const VariantShape &, Random &)>;
 [[nodiscard]] double uniform(Random &random, double from, double to);
 [[nodiscard]] std::int64_t whole(Random &random, std::int64_t from, std::int64_t to);   // both included
 [[nodiscard]] double normal(Random &random);
-[[nodiscard]] double largest(const Array &array);    // of the magnitudes; 0 of none
+// Of the finite magnitudes, 0 of none: an infinite number, as a bias of -inf that masks, has no rounding.
+[[nodiscard]] double largest(const Array &array);
 [[nodiscard]] double smallest(const Array &array);
 
 /// A capture whose every element is made alone.

@@ -1,7 +1,7 @@
 #include "Check.h"
+#include "CompareElements.h"
 #include "Output.h"
 #include "Variant.h"
-#include "tilewright/kernel/Elements.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -11,15 +11,6 @@
 
 namespace tw::cli {
 namespace {
-
-double unitRoundoff(Type type) {
-  switch (type) {
-  case Type::f16: return 0x1p-11;
-  case Type::bf16: return 0x1p-8;
-  case Type::f64: return 0x1p-53;
-  default: return 0x1p-24;
-  }
-}
 
 /// Whether a value of which `is` holds has a part in what the program stores.
 bool hasValue(const Program &program, const std::function<bool(const Node &)> &is) {
@@ -165,14 +156,6 @@ std::map<std::string, Array> exactOutputs(const Problem &problem) {
   return work(s) * double(s.b * s.h) <= usualBudget.interpreted ? oracle(problem) : compiledOracle(problem);
 }
 
-double largestDifference(const Array &a, const Array &b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.data.size(); ++i)
-    if (std::isfinite(a.data[i]) && std::isfinite(b.data[i]))
-      largest = std::max(largest, std::abs(a.data[i] - b.data[i]));
-  return largest;
-}
-
 /// Four times what the largest element of each output moves by when every input moves by 16 roundings of the arithmetic, and when V does by one of
 /// its own, as weights do that are rounded to it.
 std::map<std::string, double> measuredBounds(const Problem &problem, const std::map<std::string, Array> &exact) {
@@ -247,22 +230,9 @@ Bounds boundsOf(const Problem &problem, const std::map<std::string, Array> &exac
   return bounds;
 }
 
-/// The element's place from its number.
-std::vector<std::int64_t> place(const std::vector<std::int64_t> &shape, std::int64_t at) {
-  std::vector<std::int64_t> index(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0; at /= shape[d])
-    index[d] = at % shape[d];
-  return index;
-}
-
 /// The most that O may be off by, beside its own rounding, as a part of the largest |V|. A row of O is a weighted mean of V: a
 /// tolerance near that size would accept any mean.
 constexpr double largestPart = 0.05;
-
-struct Tolerance {
-  double size = 0;
-  bool isLimited = false;   // rounding alone may explain more
-};
 
 Tolerance toleranceOf(const Problem &problem, const Bounds &bounds, const std::string &tensor, const std::vector<std::int64_t> &index, double expected) {
   const Shape &s = problem.shape;
@@ -284,61 +254,8 @@ Tolerance toleranceOf(const Problem &problem, const Bounds &bounds, const std::s
 }
 
 Comparison compareWithin(const Problem &problem, const Bounds &bounds, const std::string &tensor, const Array &result, const Array &expected, const Origin &origin) {
-  Comparison c{tensor};
-  c.isRight = true;
-  auto wholePlace = [&](std::vector<std::int64_t> index) {
-    index[0] += origin.b;
-    index[1] += origin.h;
-    return index;
-  };
   const Type type = tensor == "lse" ? (problem.type == Type::f64 ? Type::f64 : Type::f32) : problem.type;
-  double squares = 0;
-  std::int64_t finite = 0;
-  auto wrong = [&](std::int64_t at, const std::string &what) {
-    if (c.wrong.empty())
-      c.wrong = fmt::format("{} at [{}]: {}, expected {}", what, fmt::join(wholePlace(place(expected.shape, at)), ", "), result.data[std::size_t(at)], expected.data[std::size_t(at)]);
-    c.isRight = false;
-  };
-  if (result.shape != expected.shape || result.data.size() != expected.data.size()) {
-    c.isRight = false;
-    c.wrong = fmt::format("shape [{}], expected [{}]", fmt::join(result.shape, ", "), fmt::join(expected.shape, ", "));
-    return c;
-  }
-  for (std::size_t i = 0; i < expected.data.size(); ++i) {
-    const double got = result.data[i], want = expected.data[i];
-    const auto at = static_cast<std::int64_t>(i);
-    if (std::isnan(got) || std::isnan(want)) {
-      if (std::isnan(got) && std::isnan(want))
-        ++c.nans;
-      else
-        wrong(at, std::isnan(got) ? "NaN" : "no NaN");
-      continue;
-    }
-    if (!std::isfinite(got) || !std::isfinite(want)) {
-      if (got != want && got != rounded(want, type))
-        wrong(at, "an infinity on one side");
-      continue;
-    }
-    const auto index = place(expected.shape, at);
-    const auto [tolerance, isLimited] = toleranceOf(problem, bounds, tensor, index, want);
-    const double error = std::abs(got - want);
-    c.limited += isLimited;
-    ++finite;
-    squares += error * error;
-    c.maxError = std::max(c.maxError, error);
-    if (error > tolerance)
-      wrong(at, "too far off");
-    const double share = tolerance > 0 ? error / tolerance : error > 0 ? INFINITY : 0;
-    if (c.worst.empty() || share > c.largestShare) {
-      c.largestShare = share;
-      c.worst = wholePlace(index);
-      c.result = got;
-      c.expected = want;
-      c.tolerance = tolerance;
-    }
-  }
-  c.rmsError = finite ? std::sqrt(squares / double(finite)) : 0;
-  return c;
+  return compareElements(tensor, result, expected, type, [&](std::size_t at) { return toleranceOf(problem, bounds, tensor, place(expected.shape, at), expected.data[at]); }, origin);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // Gradients beside float64.
+#include "CompareElements.h"
 #include "RunGradient.h"
 #include "Uniform.h"
 #include "Variant.h"
@@ -10,65 +11,6 @@
 
 namespace tw::cli {
 namespace {
-
-double unitRoundoff(Type type) { return type == Type::f16 ? 0x1p-11 : type == Type::bf16 ? 0x1p-8 : type == Type::f64 ? 0x1p-53 : 0x1p-24; }
-
-double largestDifference(const Array &a, const Array &b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.data.size(); ++i)
-    if (std::isfinite(a.data[i]) && std::isfinite(b.data[i]))
-      largest = std::max(largest, std::abs(a.data[i] - b.data[i]));
-  return largest;
-}
-
-Comparison compareGradient(const std::string &name, const Array &result, const Array &expected, Type type, double tolerance) {
-  Comparison c{name};
-  c.isRight = true;
-  std::int64_t finite = 0;
-  double squares = 0;
-  auto place = [&](std::size_t at) {
-    std::vector<std::int64_t> index(expected.shape.size());
-    for (std::size_t d = index.size(); d-- > 0; at /= std::size_t(expected.shape[d]))
-      index[d] = std::int64_t(at % std::size_t(expected.shape[d]));
-    return index;
-  };
-  auto wrong = [&](std::size_t at, const char *what) {
-    if (c.wrong.empty())
-      c.wrong = fmt::format("{} at [{}]: {}, expected {}", what, fmt::join(place(at), ", "), result.data[at], expected.data[at]);
-    c.isRight = false;
-  };
-  for (std::size_t i = 0; i < expected.data.size(); ++i) {
-    const double got = result.data[i], want = expected.data[i];
-    if (std::isnan(got) && std::isnan(want)) {
-      ++c.nans;
-      continue;
-    }
-    if (std::isnan(got) || std::isnan(want)) {
-      wrong(i, std::isnan(got) ? "NaN" : "no NaN");
-      continue;
-    }
-    if (!std::isfinite(got) || !std::isfinite(want)) {
-      if (got != want && got != rounded(want, type))
-        wrong(i, "an infinity on one side");
-      continue;
-    }
-    const double error = std::abs(got - want), allowed = tolerance + unitRoundoff(type) * std::abs(want), share = allowed > 0 ? error / allowed : error > 0 ? INFINITY : 0;
-    ++finite;
-    squares += error * error;
-    c.maxError = std::max(c.maxError, error);
-    if (error > allowed)
-      wrong(i, "too far off");
-    if (c.worst.empty() || share > c.largestShare) {
-      c.largestShare = share;
-      c.worst = place(i);
-      c.result = got;
-      c.expected = want;
-      c.tolerance = allowed;
-    }
-  }
-  c.rmsError = finite ? std::sqrt(squares / double(finite)) : 0;
-  return c;
-}
 
 /// Multiplications of one evaluation of all programs, were nothing masked.
 double work(const BackwardProblem &problem) {
@@ -96,17 +38,23 @@ Arrays byInput(const Gradient &made, const Arrays &stored) {
   return gradients;
 }
 
-Type typeOf(const Problem &problem, const std::string &input) {
-  for (const auto &tensor : tensorsOf(problem.program))
-    if (tensor->name == input)
-      return tensor->type;
-  return Type::f32;
+/// Of all tensors of all programs.
+std::map<std::string, Type> typesOf(const Gradient &made) {
+  std::map<std::string, Type> types;
+  auto add = [&](const Program &program) {
+    for (const auto &tensor : tensorsOf(program))
+      types[tensor->name] = tensor->type;
+  };
+  add(made.forward);
+  for (const Program &program : made.backward)
+    add(program);
+  return types;
 }
 
 } // namespace
 
 /// What rounding explains is measured: four times what the largest element of a gradient moves by when all that kernels
-/// store between them is rounded to its type, and when every input moves by what 16 roundings in the arithmetic's type, or one in its own, may.
+/// store between them is rounded to its type, and when every input of float type moves by what 16 roundings in the arithmetic's type, or one in its own, may.
 std::vector<Comparison> checkGradients(const BackwardProblem &problem, const BackwardReport &report) {
   const Type type = problem.problem.type;
   if (work(problem) > mostCompiled)
@@ -114,19 +62,28 @@ std::vector<Comparison> checkGradients(const BackwardProblem &problem, const Bac
   const bool isInterpreted = work(problem) <= mostInterpreted || type == Type::f64;
   auto gradientsOf = [&](const Evaluation &inputs) { return isInterpreted ? byInput(problem.made, evaluateGradient(problem.made, inputs)) : byKernels(problem, inputs); };
   const Arrays exact = gradientsOf(problem.inputs);
-  const double u = std::max(unitRoundoff(type), 16 * unitRoundoff(type == Type::f64 ? Type::f64 : Type::f32));
+  const double arithmetic = 16 * unitRoundoff(type == Type::f64 ? Type::f64 : Type::f32);
+  const std::map<std::string, Type> types = typesOf(problem.made);
   Evaluation moved = problem.inputs;
   Uniform uniform(1);
-  for (auto &[name, array] : moved.tensors)
+  for (auto &[name, array] : moved.tensors) {
+    const auto own = types.find(name);
+    if (own == types.end() || !isFloat(own->second))
+      continue;   // whole numbers and truths are exact, and another one is another problem
+    const double size = std::max(unitRoundoff(own->second), arithmetic);
     for (double &x : array.data)
-      x *= 1 + u * uniform();
+      x *= 1 + size * uniform();
+  }
   const Arrays shaken = gradientsOf(moved);
   // Where kernels do it, what is stored between them is not rounded; one rounding of O moves a gradient no further than one of each input.
   const Arrays stored = isInterpreted ? byInput(problem.made, evaluateGradient(problem.made, problem.inputs, [](double x, Type to) { return rounded(x, to); })) : shaken;
   std::vector<Comparison> comparisons;
   for (const auto &[input, expected] : exact) {
     const double tolerance = 4 * (largestDifference(stored.at(input), expected) + largestDifference(shaken.at(input), expected));
-    comparisons.push_back(compareGradient(problem.made.gradients.at(input), report.gradients.at(input), expected, typeOf(problem.problem, input), tolerance));
+    const std::string &gradient = problem.made.gradients.at(input);
+    const Type own = types.at(gradient);
+    comparisons.push_back(compareElements(gradient, report.gradients.at(input), expected, own,
+                                          [&](std::size_t at) { return Tolerance{tolerance + unitRoundoff(own) * std::abs(expected.data[at])}; }));
   }
   return comparisons;
 }

@@ -1,6 +1,8 @@
 // `run --pass backward`, as a user meets it.
+#include "Npy.h"
 #include "Ran.h"
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 using namespace tw::tests;
@@ -30,6 +32,35 @@ TEST_CASE("captured tensors are among the gradients, and the report is for peopl
   CHECK(r.status == 0);
   for (const char *part : {"alibi+causal f32 backward on cpu: B 1, H 4, Hkv 2, Sq 50, Skv 60, D 16, Dv 16\n", "kernel    alibi+causal_rows: block=q ", "bytes of workspace\n", "\ndslopes   right: ", "\ndQ        right: "})
     CHECK_THAT(r.out, Catch::Contains(part));
+}
+
+TEST_CASE("each input moves by a rounding of its own type: what is held in f32 besides, by little") {
+  const json check = json::parse(ran("run retention --shape 1,2,1,61,91,16 --dtype bf16 --pass backward --check --json").out)["check"];
+  INFO(check.dump());
+  for (const auto &[name, gradient] : check.items())
+    CHECK(gradient["right"] == true);
+  CHECK(check["dK"]["tolerance"] < 1);   // of 17; the powers of decays that bf16 holds would explain four times as much
+  CHECK(check["ddecays"]["tolerance"] < 200);
+}
+
+TEST_CASE("-inf in a bias masks, and both passes are checked as closely as without") {
+  Folder folder;
+  std::string bytes;
+  for (int i = 0; i < 2 * 9 * 11; ++i) {
+    const float bias = i % 4 == 1 || (i >= 22 && i < 33) ? -INFINITY : float(i % 7) / 4;   // a row with nothing left, too
+    bytes.append(reinterpret_cast<const char *>(&bias), sizeof bias);
+  }
+  folder.write("bias.npy", tw::cli::formatNpy({"f4", {1, 2, 9, 11}, bytes}));
+  for (const char *pass : {"forward", "backward"}) {
+    const Ran r = ran(fmt::format("run bias --shape 1,2,1,9,11,16 --check --json --pass {} --capture bias={}", pass, folder / "bias.npy"));
+    INFO(r.out << r.err);
+    CHECK(r.status == 0);
+    for (const auto &[name, check] : json::parse(r.out)["check"].items()) {
+      CHECK(check["right"] == true);
+      CHECK(check["tolerance"] > 0);
+      CHECK(check["tolerance"] < 0.1);
+    }
+  }
 }
 
 TEST_CASE("the interpreter has a backward pass, and what means nothing with one is refused") {

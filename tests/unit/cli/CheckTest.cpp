@@ -1,8 +1,10 @@
 // The check itself: it must be able to fail.
 #include "Check.h"
+#include "CompareElements.h"
 #include "Run.h"
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <fmt/format.h>
 
 using namespace tw;
 using namespace tw::cli;
@@ -75,6 +77,52 @@ TEST_CASE("infinities must agree") {
   c.result["lse"].data[0] = -INFINITY;
   CHECK(c("lse").isRight);
   c.result["lse"].data[0] = INFINITY;
+  CHECK_FALSE(c("lse").isRight);
+}
+
+TEST_CASE("a bias of -inf has no rounding: the tolerance is that of the finite ones") {
+  Problem problem = randomProblem("bias", Type::f32, {1, 2, 1, 5, 6, 8, 8}, 1);
+  auto tolerances = [&] {
+    const auto expected = oracle(problem);
+    std::pair<double, double> both;
+    for (const char *tensor : {"O", "lse"}) {
+      auto result = expected.at(tensor);
+      CHECK(compare(problem, tensor, result, expected.at(tensor)).isRight);
+      result.data[1] += 0.01;
+      const Comparison c = compare(problem, tensor, result, expected.at(tensor));
+      CHECK_FALSE(c.isRight);
+      CHECK(c.limited == 0);
+      (tensor[0] == 'O' ? both.first : both.second) = c.tolerance;
+    }
+    return both;
+  };
+  const auto without = tolerances();
+  auto &bias = problem.inputs.tensors["bias"].data;
+  for (std::size_t i = 0; i < bias.size(); i += 3)
+    if (std::abs(bias[i]) < 2)   // the largest is left
+      bias[i] = -INFINITY;
+  const auto with = tolerances();
+  CHECK(with.first == Approx(without.first).epsilon(0.1));
+  CHECK(with.second == Approx(without.second).epsilon(0.1));
+}
+
+TEST_CASE("a tolerance that is not finite accepts nothing") {
+  const Array expected{{1, 2}, {1, 2}};
+  auto within = [&](double tolerance) {
+    return compareElements("dQ", {{1, 2}, {1, 2.5}}, expected, Type::f32, [=](std::size_t at) { return Tolerance{at == 0 ? 1 : tolerance}; });
+  };
+  CHECK(within(0.5).isRight);
+  CHECK(within(0.25).wrong == "too far off at [0, 1]: 2.5, expected 2");
+  for (const auto &[tolerance, text] : {std::pair(-double(NAN), "nan"), std::pair(double(INFINITY), "inf")}) {
+    const Comparison c = within(tolerance);
+    CHECK_FALSE(c.isRight);
+    CHECK(toText(c) == fmt::format("dQ        WRONG: cannot be checked (the tolerance is {0}) at [0, 1]: 2.5, expected 2\n"
+                                   "          where both are finite: max error 0.5, RMS 0.354; worst at [0, 1]: 2.5, expected 2, inf of the tolerance {0}\n", text));
+  }
+  Checked c;   // the same of O and lse, and of a result without an error
+  c.problem.facts.scoreBound = [](const VariantShape &, const VariantFacts::Tensors &) { return VariantFacts::ScoreBound{1, NAN}; };
+  CHECK(c("O").wrong.substr(0, 57) == "cannot be checked (the tolerance is nan) at [0, 0, 0, 0]:");
+  CHECK(c("lse").wrong.substr(0, 54) == "cannot be checked (the tolerance is nan) at [0, 0, 0]:");
   CHECK_FALSE(c("lse").isRight);
 }
 
