@@ -102,7 +102,17 @@ std::optional<Place> Distances::comparedPlace(arith::CmpIOp compare, device::Eac
   return between.isDistance() && between != Place() ? std::optional(between) : std::nullopt;
 }
 
+// A value may be read by many: each is looked at once.
 bool Distances::isOfDistance(Value value, device::EachElementOp loop) {
+  const std::pair<Value, Operation *> key{value, loop.getOperation()};
+  if (auto found = known.find(key); found != known.end())
+    return found->second;
+  const bool is = isMadeOfDistance(value, loop);
+  known[key] = is;
+  return is;
+}
+
+bool Distances::isMadeOfDistance(Value value, device::EachElementOp loop) {
   if (isUniform(value))
     return false;
   if (auto compare = value.getDefiningOp<arith::CmpIOp>(); compare && compare->getParentOp() == loop.getOperation() && comparedPlace(compare, loop))
@@ -147,6 +157,7 @@ Value Distances::at(Value value, Value distance, device::EachElementOp loop, OpB
     return known;
   Operation *op = value.getDefiningOp();
   Value result;
+  // Of two places that are compared only the difference counts, so that each may take its rows for distances.
   if (auto place = placeOf(value, loop)) {
     Value times = distance;
     if (place->row != 1)

@@ -31,6 +31,7 @@ public:
   mlir::Value at(mlir::Value value, mlir::Value distance, device::EachElementOp loop, mlir::OpBuilder &b, mlir::IRMapping &made);
 
 private:
+  bool isMadeOfDistance(mlir::Value value, device::EachElementOp loop);
   std::optional<Place> placeOf(mlir::Value value, device::EachElementOp loop);
   /// Of a comparison of places that differ by a distance: of the first less the second.
   std::optional<Place> comparedPlace(mlir::arith::CmpIOp compare, device::EachElementOp loop);
@@ -40,6 +41,7 @@ private:
   mlir::Value copied(mlir::Value value, mlir::OpBuilder &b, mlir::IRMapping &made);
 
   llvm::DenseSet<mlir::Value> differing;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Operation *>, bool> known;   // isOfDistance, by value and loop
   mlir::DominanceInfo dominance;
 };
 
