@@ -1,6 +1,7 @@
 // Backward programs compiled for an H200 and run in the simulator, against float64.
 #include "EmittedKernel.h"
 #include "support/Arrays.h"
+#include "support/Captures.h"
 #include "support/Compare.h"
 #include "tilewright/artifact/CompileError.h"
 #include "tilewright/dsl/Dsl.h"
@@ -14,7 +15,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <random>
 #include <set>
 
 using namespace tw;
@@ -43,14 +43,7 @@ Evaluation everything(const std::string &variant, const Gradient &made, const Va
   in.tensors["Q"] = randomArray({n.b, n.h, n.sq, n.d}, 1, type);
   in.tensors["K"] = randomArray({n.b, n.hkv, n.skv, n.d}, 2, type);
   in.tensors["V"] = randomArray({n.b, n.hkv, n.skv, n.dv}, 3, type);
-  std::mt19937_64 random(4);
-  for (const Capture &capture : factsOf(variant, type).captures) {
-    Array array = capture.make(n, random);
-    if (isFloat(capture.type))
-      for (double &x : array.data)
-        x = roundTo(x, capture.type);
-    in.tensors[capture.name] = std::move(array);
-  }
+  addCaptures(in, variant, n, type);
   in.tensors["dO"] = randomArray({n.b, n.h, n.sq, n.dv}, 5, type);
   if (how.spoiled)
     in.tensors[how.spoiled->tensor].data[how.spoiled->element] = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,7 @@
 // Kernels for tensors of any strides and alignment, in the simulator: the same numbers as from tensors that lie in pieces of 16 bytes.
 #include "EmittedKernel.h"
 #include "support/Arrays.h"
+#include "support/Captures.h"
 #include "support/Compare.h"
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/pipeline/Compile.h"
@@ -48,14 +49,7 @@ void check(const std::string &variant, const VariantShape &n, Type type, const c
                      {"K", randomArray({n.b, n.hkv, n.skv, n.d}, 2, type)},
                      {"V", randomArray({n.b, n.hkv, n.skv, n.dv}, 3, type)}},
                     {}};
-  std::mt19937_64 random(4);
-  for (const Capture &capture : factsOf(variant, type).captures) {
-    Array array = capture.make(n, random);
-    if (isFloat(capture.type))
-      for (double &x : array.data)
-        x = roundTo(x, capture.type);
-    inputs.tensors[capture.name] = std::move(array);
-  }
+  addCaptures(inputs, variant, n, type);
   std::map<std::string, Shape> shapes{{"O", {n.b, n.h, n.sq, n.dv}}, {"lse", {n.b, n.h, n.sq}}};
   const std::map<std::string, Shape> stored = shapes;
   for (const auto &[name, array] : inputs.tensors)

@@ -1,6 +1,7 @@
 // Variants that read tables, elements and random numbers, as GPUs' kernels in the simulator, against evaluate().
 #include "EmittedKernel.h"
 #include "support/Arrays.h"
+#include "support/Captures.h"
 #include "support/Compare.h"
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/pipeline/Compile.h"
@@ -20,17 +21,9 @@ void right(const std::string &variant, const VariantShape &n, Type type, const c
   schedule.widths["k"] = 32;
   const EmittedKernel kernel(compileDevice(program, schedule, target));
   Evaluation inputs{{{"Q", randomArray({n.b, n.h, n.sq, n.d}, 1, type)}, {"K", randomArray({n.b, n.hkv, n.skv, n.d}, 2, type)}, {"V", randomArray({n.b, n.hkv, n.skv, n.dv}, 3, type)}}, {}};
-  std::mt19937_64 random(4);
-  const VariantFacts facts = factsOf(variant, type);
-  for (const Capture &capture : facts.captures) {
-    Array array = capture.make(n, random);
-    if (isFloat(capture.type))
-      for (double &x : array.data)
-        x = roundTo(x, capture.type);
-    inputs.tensors[capture.name] = std::move(array);
-  }
+  addCaptures(inputs, variant, n, type);
   std::map<std::string, std::vector<std::int64_t>> stored{{"O", {n.b, n.h, n.sq, n.dv}}};
-  if (facts.hasLse)
+  if (factsOf(variant, type).hasLse)
     stored["lse"] = {n.b, n.h, n.sq};
   const auto expected = evaluate(program, inputs);
   const EmittedOutcome outcome = kernel.run(inputs, stored, simulatorSettings(0).front());
