@@ -1,15 +1,22 @@
 #include "tilewright/dsl/Variant.h"
+#include "tilewright/dsl/Diagnostic.h"
 #include <functional>
 
 namespace tw::detail {
 namespace {
 
-std::string answer(const std::function<Program()> &make) {
-  const std::string head = "// tilewright " TILEWRIGHT_VERSION "\n";
+/// What is wrong with a program says its line itself; what the user's own code throws is said to come from `where`.
+std::string answer(const Location &where, const std::function<Program()> &make) {
+  const std::string head = "// tilewright " TILEWRIGHT_VERSION "\n", wrong = head + "error\n";
+  const auto thrown = [&](const std::string &what) { return wrong + ProgramError({where, "an exception left the variant: " + what}).what(); };
   try {
     return head + print(make(), Locations::print);
+  } catch (const ProgramError &error) {
+    return wrong + error.what();
   } catch (const std::exception &error) {
-    return head + "error\n" + error.what();
+    return thrown(error.what());
+  } catch (...) {
+    return thrown("no std::exception");
   }
 }
 
@@ -23,7 +30,7 @@ Type typeOf(const char *name) {
 }   // namespace
 
 std::string variantAnswer(const char *name, const char *typeName, bool lse, void (*describe)(Attention &), Location where) {
-  return answer([&] {
+  return answer(where, [&] {
     const Type type = typeOf(typeName);
     Attention attention(name, Tensor("Q", type, 4, where), Tensor("K", type, 4, where), Tensor("V", type, 4, where), Tensor("O", type, 4, where),
                         where);
@@ -34,8 +41,8 @@ std::string variantAnswer(const char *name, const char *typeName, bool lse, void
   });
 }
 
-std::string programAnswer(const char *type, Program (*make)(Type)) {
-  return answer([&] { return make(typeOf(type)); });
+std::string programAnswer(const char *type, Program (*make)(Type), Location where) {
+  return answer(where, [&] { return make(typeOf(type)); });
 }
 
 }   // namespace tw::detail

@@ -176,13 +176,15 @@ int drawMask(const Options &options) {
   const std::int64_t all = look.counts[0] + look.counts[1] + look.counts[2];
   const double skipped = all ? double(look.counts[0]) / double(all) : 0;
   std::optional<std::int64_t> kept;
-  if (!p.kept.empty())
+  if (!p.kept.empty() || !p.rows || !p.columns)
     kept = std::count(p.kept.begin(), p.kept.end(), true);
 
   std::optional<std::pair<std::int64_t, std::int64_t>> asked;
   if (!options.tile.empty()) {
     const auto at = parseNumbers("--tile", options.tile, "i,j");
     const std::int64_t rows = std::int64_t(p.tiles.size()), columns = rows ? std::int64_t(p.tiles[0].size()) : 0;
+    if (!all)
+      throw std::invalid_argument(fmt::format("--tile {}: there are no tiles in {} × {} elements; leave it out, or give --shape longer axes", options.tile, p.rows, p.columns));
     if (at.size() != 2 || at[0] < 0 || at[0] >= rows || at[1] < 0 || at[1] >= columns)
       throw std::invalid_argument(fmt::format("--tile {}: expected i,j with i from 0 to {} and j from 0 to {}", options.tile, rows - 1, columns - 1));
     asked = {at[0], at[1]};

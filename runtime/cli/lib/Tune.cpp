@@ -53,9 +53,15 @@ TuneResult modelled(const TuneTask &task, const Program &program, std::shared_pt
   TuneResult result{.task = &task, .program = program, .gradient = std::move(gradient), .whyNotMeasured = why};
   const Target target = targetOf(task);
   const LaunchShape shape = launchShapeOf(result);
-  result.ranked = rank(program, target, shape, most);
+  result.ranked = rank(program, target, shape);
   result.unchanged = defaultSchedule(program, target, innerExtents(program, shape));
   result.choice = result.ranked.front().schedule;
+  // As of those that are measured, the default one is among them, wherever the model puts it.
+  const auto isDefault = [&](const RankedSchedule &ranked) { return ranked.schedule == result.unchanged; };
+  const auto found = std::find_if(result.ranked.begin(), result.ranked.end(), isDefault);
+  if (most < result.ranked.size() && found >= result.ranked.begin() + std::ptrdiff_t(most) && found != result.ranked.end())
+    std::swap(result.ranked[most - 1], *found);
+  result.ranked.resize(std::min(most, result.ranked.size()));
   return result;
 }
 

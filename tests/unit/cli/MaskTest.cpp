@@ -77,6 +77,9 @@ TEST_CASE("why a tile is empty, partial or full") {
   auto why = [](const std::string &tile) { return ran(window + " --tile " + tile).out; };
   CHECK(std::regex_search(why("0,5"), std::regex("tile      \\(0, 5\\), from row 0, column 320: empty, 0 elements kept\n +slidingWindow \\(\\w+\\.cpp:\\d+\\) excludes every element\n")));
   CHECK(std::regex_search(why("1,0"), std::regex("tile      \\(1, 0\\), from row 64, column 0: partial, 3718 elements kept\n +slidingWindow \\(\\w+\\.cpp:\\d+\\) excludes some elements, or ranges of what it compares do not tell\n")));
+  const std::string nothing = "mask causal --shape 1,1,1,5,0,64";
+  CHECK_THAT(ran(nothing).out, Catch::Contains("\nelements  0 kept, 0.0%\n"));
+  CHECK(ran(nothing + " --tile 0,0").err == "tilewright mask: --tile 0,0: there are no tiles in 5 × 0 elements; leave it out, or give --shape longer axes\n");
   const Ran wrong = ran(window + " --tile 8,0");
   CHECK(wrong.status == 2);
   CHECK(wrong.err == "tilewright mask: --tile 8,0: expected i,j with i from 0 to 7 and j from 0 to 7\n");

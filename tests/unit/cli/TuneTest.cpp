@@ -84,6 +84,8 @@ TEST_CASE("for a GPU that is not here the cost model answers alone") {
   CHECK(result["why_not_measured"] == "--offline asks for the model alone");
   CHECK(result["schedules"].size() == 3);
   CHECK(result["schedules"][0]["predicted_seconds"] <= result["schedules"][2]["predicted_seconds"]);
+  // The default schedule is always told, here far from the model's first two.
+  CHECK_THAT(ran("tune 'window(1023,0)' --target h200 --offline --shapes 1,32,8,4096,4096,64 --candidates 2", noDriver).out, Catch::Contains("\ndefault "));
   r = ran("tune causal --target a100 --shapes 1,2,2,64,64,64 --candidates 2", "TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=" TILEWRIGHT_FAKE_DRIVER);
   CHECK_THAT(r.out, Catch::Contains("nothing was measured: no GPU of this machine is an NVIDIA A100 SXM 40 GB; GPU 0 is an Fake H200\n"));
 }

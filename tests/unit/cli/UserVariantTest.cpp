@@ -138,6 +138,8 @@ TEST_CASE("what is wrong with a variant in a file") {
                 "& at.key; });\n}\n") == "tilewright run: \nmy_variant.cpp:3: error: & needs a condition, got f32[b, h, q, k]; compare it: x != 0\n"
                                          "  |   attention.score([](tw::Tile s, const tw::At &at) { return s & at.key; });\n"
                                          "my_variant.cpp:2: note: the value is made here\n  | TILEWRIGHT_VARIANT(v, attention) {\n\n");
+  CHECK(refusal("#include <tilewright/variant.h>\n#include <stdexcept>\nTILEWRIGHT_VARIANT(v, attention) {\n  throw std::runtime_error(\"no table at hand\");\n}\n") ==
+        "tilewright run: \nmy_variant.cpp:3: error: an exception left the variant: no table at hand\n  | TILEWRIGHT_VARIANT(v, attention) {\n\n");
   CHECK(refusal("int nothing;\n") == "tilewright run: my_variant.cpp exports no variant; include <tilewright/variant.h> and write "
                                      "TILEWRIGHT_VARIANT(name, attention) { … } or TILEWRIGHT_PROGRAM(type) { … }\n");
   CHECK(refusal("extern \"C\" const char *tilewright_variant(const char *, int) { return \"// tilewright 0.0.9\\nprogram\"; }\n") ==

@@ -12,10 +12,11 @@
 
 namespace tw::detail {
 
-/// What a plug-in answers: a line with the version of the library it was linked with, then the program's text with locations, or `error` and what is wrong.
+/// What a plug-in answers: a line with the version of the library it was linked with, then the program's text with locations, or `error` and what is wrong,
+/// at `where` if what was thrown says no line itself.
 /// `type` is that of Q, K, V and O; lse is stored where that is asked for and the normaliser has one.
 [[nodiscard]] std::string variantAnswer(const char *name, const char *type, bool lse, void (*describe)(Attention &), Location where);
-[[nodiscard]] std::string programAnswer(const char *type, Program (*make)(Type));
+[[nodiscard]] std::string programAnswer(const char *type, Program (*make)(Type), Location where);
 
 } // namespace tw::detail
 
@@ -34,7 +35,7 @@ namespace tw::detail {
   static tw::Program tilewright_program(tw::Type type);                                                                                                      \
   extern "C" const char *tilewright_variant(const char *asked, int) {                                                                                        \
     static std::string answer;                                                                                                                               \
-    answer = tw::detail::programAnswer(asked, tilewright_program);                                                                                           \
+    answer = tw::detail::programAnswer(asked, tilewright_program, tw::Location::current());                                                                  \
     return answer.c_str();                                                                                                                                   \
   }                                                                                                                                                          \
   static tw::Program tilewright_program(tw::Type type)
