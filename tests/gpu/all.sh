@@ -38,6 +38,7 @@ backward fast 12 150 python3 $bench/backward.py --library $library --json $folde
 limits tuner 8 120 python3 $gpu/limits.py --library $library
 memory tuner 4 90 python3 $bench/memory.py --library $library --program $program --json $folder/memory.json
 tune tuner 2 150 python3 $gpu/tune.py --program $program --json $folder/tune.json
+side-by-side tuner 4 150 python3 $gpu/side_by_side.py --program $program --json $folder/side-by-side.json
 tune-backward tuner 2 200 python3 $gpu/tune.py --program $program --library $library --pass backward --json $folder/tune-backward.json
 END
 }
