@@ -1,6 +1,7 @@
 // Random programs against evaluate(): `fuzz --target host --first 1 --programs 1000`. On a GPU's target they run in the simulator, or with `--on gpu` on
 // GPU 0. What fails is made smaller and printed with the seed that draws it. A fault may leave a GPU's context dead for the rest of a process: there,
 // programs run in processes of their own, some of them in each, and another one goes on behind the program that ended its process.
+#include "LongRun.h"
 #include "Try.h"
 #include <atomic>
 #include <chrono>
@@ -19,59 +20,18 @@ using namespace tw::fuzz;
 
 namespace {
 
-struct Options {
-  std::string target = "host", on;
-  std::uint64_t first = 1, programs = 100;
+struct Options : RunOptions {
+  std::string on;
   unsigned jobs = 1;        // programs at once
-  int attempts = 60;        // to make a failing recipe smaller
   bool shows = false;       // print every recipe
   bool assembles = false;   // have NVRTC make machine code of GPUs' kernels, too
   bool counts = false;      // draw only, and count operations
-  std::string state;        // a file that says after each program how far this run is, so that the same command goes on from there
   bool reports = false;     // a process of a run: prints what came of each program for the one that started it
 
   [[nodiscard]] bool isApart() const { return on == "gpu" && !reports; }
 
   [[nodiscard]] Attempt attempt() const { return {target == "host" ? Where::host : on == "gpu" ? Where::gpu : Where::simulator, assembles}; }
 };
-
-Options parse(int count, char **words) {
-  Options options;
-  for (int i = 1; i < count; i += 2) {
-    const std::string name = words[i];
-    if (i + 1 == count)
-      throw std::invalid_argument(name + " needs a value");
-    const std::string value = words[i + 1];
-    if (name == "--target")
-      options.target = value;
-    else if (name == "--on")
-      options.on = value;
-    else if (name == "--first")
-      options.first = std::stoull(value);
-    else if (name == "--programs")
-      options.programs = std::stoull(value);
-    else if (name == "--jobs")
-      options.jobs = unsigned(std::stoul(value));
-    else if (name == "--attempts")
-      options.attempts = std::stoi(value);
-    else if (name == "--show")
-      options.shows = value == "yes";
-    else if (name == "--assemble")
-      options.assembles = value == "yes";
-    else if (name == "--count")
-      options.counts = value == "yes";
-    else if (name == "--state")
-      options.state = value;
-    else if (name == "--report")
-      options.reports = value == "yes";
-    else
-      throw std::invalid_argument(
-          name + " is no option; expected --target, --on, --first, --programs, --jobs, --attempts, --show, --assemble, --count or --state");
-  }
-  if (!options.on.empty() && (options.on != "gpu" || options.target == "host"))
-    throw std::invalid_argument("--on " + options.on + " --target " + options.target + ": expected --on gpu, with a GPU's name as --target");
-  return options;
-}
 
 /// The operations of a program, each once.
 void gather(const Tile &tile, std::set<const Node *> &seen, std::set<Op> &ops) {
@@ -98,33 +58,7 @@ constexpr Op expected[] = {
     Op::cos,          Op::erf,        Op::floor,      Op::ceil,       Op::round,      Op::trunc,     Op::pow,       Op::bitAnd,    Op::bitOr,
     Op::bitXor,       Op::shiftLeft,  Op::shiftRight, Op::random};
 
-/// How far a run is: what comes before `next` has been tried.
-struct Reached {
-  std::uint64_t next = 0, failures = 0, refusals = 0;
-};
-
-/// What names a run in its file: another one begins anew.
-std::string titleOf(const Options &options) {
-  return fmt::format("{} {} {} {}", options.target, options.on.empty() ? "-" : options.on, options.first, options.programs);
-}
-
-Reached reachedBy(const Options &options) {
-  std::ifstream file(options.state);
-  std::string title;
-  Reached reached;
-  if (options.state.empty() || !std::getline(file, title) || title != titleOf(options) ||
-      !(file >> reached.next >> reached.failures >> reached.refusals))
-    return {options.first};
-  return reached;
-}
-
-/// Whole, or as it was: a run may be ended at any moment.
-void keep(const Options &options, const Reached &reached) {
-  if (options.state.empty())
-    return;
-  std::ofstream(options.state + ".new") << titleOf(options) << "\n" << reached.next << " " << reached.failures << " " << reached.refusals << "\n";
-  std::filesystem::rename(options.state + ".new", options.state);
-}
+std::string whereOf(const Options &options) { return options.target + " " + (options.on.empty() ? "-" : options.on); }
 
 /// What came of one program, with everything there is to print of it.
 struct Report {
@@ -165,7 +99,7 @@ int reportAll(const Options &options) {
 
 /// Reports of seeds from `first` to before `end`, made by another process; of one that ends without a word of a program, that is the report.
 std::vector<Report> reportsOfProcess(std::uint64_t first, std::uint64_t end, const Options &options) {
-  const std::string command = fmt::format("'{}' --target {} --on {} --first {} --programs {} --attempts {} --report yes", std::filesystem::read_symlink("/proc/self/exe").string(), options.target,
+  const std::string command = fmt::format("'{}' --target {} --on {} --first {} --programs {} --attempts {} --report", std::filesystem::read_symlink("/proc/self/exe").string(), options.target,
                                           options.on, first, end - first, options.attempts);
   std::vector<Report> reports;
   std::FILE *out = popen(command.c_str(), "r");
@@ -190,7 +124,7 @@ std::vector<Report> reportsOfProcess(std::uint64_t first, std::uint64_t end, con
 /// The programs of a run, tried side by side, and reported in whatever order they end.
 class Run {
 public:
-  explicit Run(const Options &options) : options(options), reached(reachedBy(options)), next(reached.next) {}
+  explicit Run(const Options &options) : options(options), reached(reachedBy(options, whereOf(options))), next(reached.next) {}
 
   Reached finish() {
     std::vector<std::thread> threads;
@@ -242,7 +176,7 @@ private:
       ahead.erase(at);
       ++reached.next;
     }
-    keep(options, reached);
+    keep(options, whereOf(options), reached);
   }
 };
 
@@ -290,11 +224,19 @@ int run(const Options &options) {
 }   // namespace
 
 int main(int count, char **words) {
-  try {
-    const Options options = parse(count, words);
+  Options options;
+  options.target = "host";
+  CLI::App app("Random programs against evaluate(): on the CPU, in the simulator, or on GPU 0", "fuzz");
+  addRunOptions(app, options);
+  app.add_option("--on", options.on, "gpu: a GPU's kernels run on GPU 0, in processes of their own")->check(CLI::IsMember({"gpu"}));
+  app.add_option("--jobs", options.jobs, "programs at once")->capture_default_str();
+  app.add_flag("--show", options.shows, "print every program");
+  app.add_flag("--assemble", options.assembles, "have NVRTC make machine code of GPUs' kernels, too");
+  app.add_flag("--count", options.counts, "draw only, and count operations");
+  app.add_flag("--report", options.reports)->group("");
+  return runWith(app, count, words, [&] {
+    if (!options.on.empty() && options.target == "host")
+      throw std::invalid_argument("--on gpu --target host: expected a GPU's name as --target");
     return options.reports ? reportAll(options) : run(options);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "fuzz: %s\n", error.what());
-    return 2;
-  }
+  });
 }

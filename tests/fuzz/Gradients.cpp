@@ -1,6 +1,7 @@
 // Gradients of random programs: `fuzz_gradients --first 1 --programs 1000`. Each is held against a tape in float64 that shares no code with gradient();
-// with --target its backward kernels, one by one, against evaluate(): on the CPU, or in the simulator. With --resume FILE a long run goes on where it was
+// with --target its backward kernels, one by one, against evaluate(): on the CPU, or in the simulator. With --state FILE a long run goes on where it was
 // stopped. What fails is made smaller and printed with the seed that draws it.
+#include "LongRun.h"
 #include "Recipe.h"
 #include "support/Arrays.h"
 #include "support/Tape.h"
@@ -18,38 +19,6 @@ using namespace tw;
 using namespace tw::fuzz;
 
 namespace {
-
-struct Options {
-  std::string target;   // empty: programs only
-  std::string resume;   // a file with the next seed
-  std::uint64_t first = 1, programs = 100;
-  int attempts = 40;    // to make a failing recipe smaller
-};
-
-Options parse(int count, char **words) {
-  Options options;
-  for (int i = 1; i < count; i += 2) {
-    const std::string name = words[i];
-    if (i + 1 == count)
-      throw std::invalid_argument(name + " needs a value");
-    if (name == "--target")
-      options.target = words[i + 1];
-    else if (name == "--resume")
-      options.resume = words[i + 1];
-    else if (name == "--first")
-      options.first = std::stoull(words[i + 1]);
-    else if (name == "--programs")
-      options.programs = std::stoull(words[i + 1]);
-    else if (name == "--attempts")
-      options.attempts = std::stoi(words[i + 1]);
-    else
-      throw std::invalid_argument(name + " is no option; expected --target, --resume, --first, --programs or --attempts");
-  }
-  if (!options.resume.empty())
-    if (std::ifstream file(options.resume); file)
-      file >> options.first;
-  return options;
-}
 
 void eachTerm(Term &term, const std::function<void(Term &)> &visit) {
   visit(term);
@@ -177,7 +146,7 @@ std::string faultOfKernels(const tests::Held &held, const Gradient &made, const 
 }
 
 /// Of either form: sums in memory where a kernel can make them.
-Gradient gradientOf(const tests::Held &held, const Recipe &recipe, const Options &options) {
+Gradient gradientOf(const tests::Held &held, const Recipe &recipe, const RunOptions &options) {
   GradientOptions wanted;
   wanted.accumulates = recipe.queries % 2 == 0;
   if (wanted.accumulates && !options.target.empty() && options.target != "host")
@@ -192,7 +161,7 @@ Gradient gradientOf(const tests::Held &held, const Recipe &recipe, const Options
   return gradient(held.program, wanted);
 }
 
-Outcome tried(const Recipe &recipe, const Options &options) {
+Outcome tried(const Recipe &recipe, const RunOptions &options) {
   std::optional<tests::Held> held;
   try {
     held = build(recipe);
@@ -214,7 +183,7 @@ Outcome tried(const Recipe &recipe, const Options &options) {
 }
 
 /// The smallest recipe found that is wrong too.
-std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, const Options &options) {
+std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, const RunOptions &options) {
   int attempts = options.attempts;
   for (bool found = true; found;) {
     found = false;
@@ -232,42 +201,44 @@ std::pair<Recipe, Outcome> minimised(Recipe recipe, Outcome outcome, const Optio
   return {recipe, outcome};
 }
 
-int run(const Options &options) {
+int run(const RunOptions &options) {
   const auto start = std::chrono::steady_clock::now();
-  std::uint64_t failures = 0, refusals = 0, captured = 0;
-  for (std::uint64_t seed = options.first; seed < options.first + options.programs; ++seed) {
-    const Recipe recipe = recipeOf(seed, options.target);
+  const std::string where = options.target.empty() ? "evaluate()" : options.target;
+  Reached reached = reachedBy(options, where);
+  const std::uint64_t end = options.first + options.programs, left = end - reached.next;
+  std::uint64_t captured = 0;
+  while (reached.next < end) {
+    const Recipe recipe = recipeOf(reached.next, options.target);
     const Outcome outcome = tried(recipe, options);
-    refusals += outcome.is == Outcome::refused;
+    reached.refusals += outcome.is == Outcome::refused;
     captured += gradient(build(recipe).program).gradients.size() > 3;
     if (outcome.is == Outcome::wrong) {
-      ++failures;
+      ++reached.failures;
       const auto [small, its] = minimised(recipe, outcome, options);
-      std::printf("seed %llu fails: %s%s\nmade smaller: %s%s\n", static_cast<unsigned long long>(seed), print(recipe).c_str(), outcome.text.c_str(), print(small).c_str(), its.text.c_str());
+      fmt::print("seed {} fails: {}{}\nmade smaller: {}{}\n", reached.next, print(recipe), outcome.text, print(small), its.text);
       std::fflush(stdout);
     }
-    if (!options.resume.empty())
-      std::ofstream(options.resume) << seed + 1 << "\n";
+    ++reached.next;
+    keep(options, where, reached);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("gradients of %llu programs on %s from seed %llu: %llu failed, %llu refused, %llu with captured gradients, %.1f s\n", static_cast<unsigned long long>(options.programs),
-              options.target.empty() ? "evaluate()" : options.target.c_str(), static_cast<unsigned long long>(options.first), static_cast<unsigned long long>(failures),
-              static_cast<unsigned long long>(refusals), static_cast<unsigned long long>(captured), seconds);
-  const bool isVaried = options.programs < 50 || captured * 10 > options.programs;
+  fmt::print("gradients of {} programs on {} from seed {}: {} failed, {} refused, {} of the last {} with captured gradients, {:.1f} s\n", options.programs, where, options.first, reached.failures, reached.refusals,
+             captured, left, seconds);
+  const bool isVaried = left < 50 || captured * 10 > left;
   if (!isVaried)
-    std::printf("fewer than a tenth have gradients of what they capture\n");
-  if (refusals * 2 > options.programs)
-    std::printf("more than half are refused\n");
-  return failures || !isVaried || refusals * 2 > options.programs;
+    fmt::print("fewer than a tenth have gradients of what they capture\n");
+  const bool isRefused = reached.refusals * 2 > options.programs;
+  if (isRefused)
+    fmt::print("more than half are refused\n");
+  return reached.failures || !isVaried || isRefused;
 }
 
 } // namespace
 
 int main(int count, char **words) {
-  try {
-    return run(parse(count, words));
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "fuzz_gradients: %s\n", error.what());
-    return 2;
-  }
+  RunOptions options;
+  options.attempts = 40;
+  CLI::App app("Gradients of random programs against a tape in float64 and, with --target, their kernels against evaluate()", "fuzz_gradients");
+  addRunOptions(app, options);
+  return runWith(app, count, words, [&] { return run(options); });
 }
