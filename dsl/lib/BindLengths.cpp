@@ -3,7 +3,9 @@
 #include "Fail.h"
 #include "Numbers.h"
 #include "Walk.h"
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tw::detail {
 namespace {
@@ -54,9 +56,28 @@ private:
         fail(node.where, "scalar '" + node.label + "' is missing; give it in Evaluation::scalars");
       if (node.positive && !(it->second > 0))
         fail(node.where, "scalar '" + node.label + "' is " + shortest(it->second) + " but was declared positive; give a number above 0, or declare it Sign::any");
-      if (!isFloat(node.type) && std::trunc(it->second) != it->second)
-        fail(node.where, "scalar '" + node.label + "' is " + shortest(it->second) + " but was declared " + name(node.type) + "; give a whole number");
+      if (!holds(node.type, it->second))
+        fail(node.where, "scalar '" + node.label + "' is " + shortest(it->second) + " but was declared " + name(node.type) + "; give " + wanted(node.type));
     }
+  }
+
+  /// Whether the number is one of the type; floats take any.
+  static bool holds(Type type, double value) {
+    const double end = type == Type::i32 ? 0x1p31 : 0x1p63;
+    return isFloat(type) || (type == Type::boolean ? value == 0 || value == 1 : std::trunc(value) == value && -end <= value && value < end);
+  }
+  static std::string wanted(Type type) { return type == Type::boolean ? "0 or 1" : type == Type::i32 ? "a whole number of 32 bits" : "a whole number of 64 bits"; }
+
+  void checkElements(const TensorInfo &info) {
+    const Array &array = inputs.tensors.at(info.name);
+    const auto wrong = std::find_if(array.data.begin(), array.data.end(), [&](double value) { return !holds(info.type, value); });
+    if (isFloat(info.type) || wrong == array.data.end())
+      return;
+    std::string place;
+    auto at = std::int64_t(wrong - array.data.begin());
+    for (std::size_t d = array.shape.size(); d-- > 0; at /= array.shape[d])
+      place = std::to_string(at % array.shape[d]) + (place.empty() ? "" : ", ") + place;
+    fail(info.where, "tensor '" + info.name + "' is given " + shortest(*wrong) + " at [" + place + "] but was declared " + name(info.type) + "; give " + wanted(info.type));
   }
 
   void checkShape(const TensorInfo &info) {
@@ -78,6 +99,8 @@ private:
       points *= std::size_t(length);
     if (it->second.data.size() != points)
       fail(info.where, "tensor '" + info.name + "' is given with " + std::to_string(it->second.data.size()) + " elements, its shape needs " + std::to_string(points));
+    if (looked.insert(info.name).second)
+      checkElements(info);
   }
 
   void bind(const Axis &axis, const TensorInfo &info, std::size_t d) {
@@ -112,6 +135,7 @@ private:
   const Evaluation &inputs;
   Lengths lengths;
   std::map<unsigned, std::string> sources;
+  std::set<std::string> looked;   // at the elements of
 };
 
 } // namespace

@@ -72,7 +72,14 @@ TEST_CASE("inputs that do not fit") {
   REFUSED("tensor 'X' is given with 1 elements, its shape needs 2", with({{{"X", {{2}, {1}}}}, {{"s", 1}}}));
   REFUSED("tensor 'X' is given with length -2; lengths are 0 or more", with({{{"X", {{-2}, {1}}}}, {{"s", 1}}}));
   REFUSED("foldTile is -1; give a width from 1, or 0 for the whole axis", with({{{"X", {{1}, {1}}}}, {{"s", 1}}, {}, -1}));
-  REFUSED("scalar 'c' is 1.5 but was declared i32; give a whole number", evaluate(storing(cast(scalar("c", Type::i32), Type::f64)), {{}, {{"c", 1.5}}, {{"q", 1}}}));
+  REFUSED("scalar 'c' is 1.5 but was declared i32; give a whole number of 32 bits", evaluate(storing(cast(scalar("c", Type::i32), Type::f64)), {{}, {{"c", 1.5}}, {{"q", 1}}}));
+  REFUSED("scalar 'c' is 2147483648 but was declared i32; give a whole number of 32 bits", evaluate(storing(cast(scalar("c", Type::i32), Type::f64)), {{}, {{"c", 0x1p31}}, {{"q", 1}}}));
+  REFUSED("scalar 'c' is inf but was declared i64; give a whole number of 64 bits", evaluate(storing(cast(scalar("c", Type::i64), Type::f64)), {{}, {{"c", std::numeric_limits<double>::infinity()}}, {{"q", 1}}}));
+  auto table = [](Type type, double value) { return evaluate(storing(where(cast(Tensor("T", type, 2)(q, 1), Type::f64) > 0.0, 1.0, 0.0)), {{{"T", {{1, 2}, {0, value}}}}, {}}); };
+  REFUSED("tensor 'T' is given 0.5 at [0, 1] but was declared i32; give a whole number of 32 bits", table(Type::i32, 0.5));
+  REFUSED("tensor 'T' is given -2147483649 at [0, 1] but was declared i32; give a whole number of 32 bits", table(Type::i32, -0x1p31 - 1));
+  REFUSED("tensor 'T' is given nan at [0, 1] but was declared i64; give a whole number of 64 bits", table(Type::i64, std::nan("")));
+  CHECK(table(Type::i64, -0x1p63).at("O").data == Data{0});
 }
 
 TEST_CASE("lengths that do not agree") {
