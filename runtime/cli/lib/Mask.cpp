@@ -1,22 +1,20 @@
 // `tilewright mask`: which elements the masks of a variant keep, and how kernels treat the tiles they lie in.
 #include "Commands.h"
+#include "FileTensor.h"
 #include "MaskDrawing.h"
 #include "MaskElements.h"
-#include "Npy.h"
 #include "Options.h"
 #include "Output.h"
 #include "Plugin.h"
 #include "Problem.h"
 #include "Variant.h"
 #include "VariantLaunch.h"
-#include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/Nearest.h"
 #include "tilewright/schedule/CostModel.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/schedule/Target.h"
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace tw::cli {
 namespace {
@@ -61,16 +59,7 @@ void readCaptures(Look &look, const Options &options) {
     const auto [name, path] = parsePair("--capture", text, "name=FILE.npy");
     if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
       throw std::invalid_argument(fmt::format("--capture {}: variant '{}' reads no table of that name{}", text, options.variant, suggestion(name, wanted)));
-    const NpyArray file = readNpy(path);
-    const TensorInfo &info = infos.at(name);
-    if (file.shape.size() != info.rank)
-      throw std::invalid_argument(fmt::format("{} has {} dimensions, [{}]; tensor '{}' has {}", path, file.shape.size(), fmt::join(file.shape, ", "), name, info.rank));
-    static const std::map<std::string, Type> types{{"f2", Type::f16}, {"f4", Type::f32}, {"f8", Type::f64}, {"i4", Type::i32}, {"i8", Type::i64}, {"b1", Type::boolean}};
-    auto type = types.find(file.type);
-    if (type == types.end())
-      throw std::invalid_argument(fmt::format("{} holds {}; a table is f2, f4, f8, i4, i8 or b1", path, file.type));
-    const std::int64_t count = std::accumulate(file.shape.begin(), file.shape.end(), std::int64_t(1), std::multiplies<>());
-    look.inputs.tensors[name] = {file.shape, getElements(type->second, file.data.data(), static_cast<std::size_t>(count))};
+    look.inputs.tensors[name] = tensorIn(readNpy(path), infos.at(name), path);
   }
   for (const std::string &name : wanted)
     if (!look.inputs.tensors.contains(name)) {

@@ -1,5 +1,5 @@
 #include "Problem.h"
-#include "Npy.h"
+#include "FileTensor.h"
 #include "Variant.h"
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/Nearest.h"
@@ -47,33 +47,7 @@ std::mt19937_64 generatorFor(const std::string &tensor, std::uint64_t seed) {
   return std::mt19937_64(seed);
 }
 
-/// The type that numbers of an .npy type are without conversion.
-std::optional<Type> naturalType(const std::string &npy) {
-  static const std::map<std::string, Type> types{{"f2", Type::f16}, {"f4", Type::f32}, {"f8", Type::f64}, {"i4", Type::i32}, {"i8", Type::i64}, {"b1", Type::boolean}};
-  auto found = types.find(npy);
-  return found == types.end() ? std::nullopt : std::optional(found->second);
-}
-
-/// The array as numbers, rounded to `type`. Two bytes without a meaning (u2, V2) are bf16 where that is asked for.
-Array numbers(const NpyArray &file, Type type, const std::string &path) {
-  std::optional<Type> natural = naturalType(file.type);
-  if (!natural && type != Type::bf16)
-    throw std::invalid_argument(fmt::format("{} holds {}, which is read as bf16 only: say --dtype bf16", path, file.type));
-  Array array{file.shape, getElements(natural.value_or(Type::bf16), file.data.data(), points(file.shape))};
-  if (natural != type)
-    for (double &value : array.data)
-      value = rounded(value, type);
-  return array;
-}
-
 bool isMain(const std::string &tensor) { return tensor == "Q" || tensor == "K" || tensor == "V"; }
-
-/// What a file holds, as the tensor's elements.
-Array arrayIn(const NpyArray &file, const TensorInfo &tensor, const std::string &path) {
-  if (file.shape.size() != tensor.rank)
-    throw std::invalid_argument(fmt::format("{} has {} dimensions, [{}]; tensor '{}' has {}", path, file.shape.size(), fmt::join(file.shape, ", "), tensor.name, tensor.rank));
-  return numbers(file, tensor.type, path);
-}
 
 /// Refuses files for tensors that the variant does not read.
 void checkCaptures(const Problem &problem, const std::map<std::string, std::string> &files) {
@@ -140,7 +114,7 @@ Problem randomProblem(const std::string &variant, Type type, const Shape &shape,
   Normal normal(seed);
   for (const auto &tensor : tensorsOf(problem.program)) {
     if (const auto path = captures.find(tensor->name); path != captures.end())
-      problem.inputs.tensors[tensor->name] = arrayIn(readNpy(path->second), *tensor, path->second);
+      problem.inputs.tensors[tensor->name] = tensorIn(readNpy(path->second), *tensor, path->second);
     if (!isMain(tensor->name))
       continue;
     Array array{shapeOf(shape, tensor->name), {}};
@@ -167,6 +141,7 @@ Problem filedProblem(const std::string &variant, std::optional<Type> type, const
   paths["K"] = files.k;
   paths["V"] = files.v;
   const NpyArray q = readNpy(files.q);
+  const bool isAsked = type.has_value();
   if (!type) {
     type = naturalType(q.type);
     if (!type)
@@ -182,7 +157,8 @@ Problem filedProblem(const std::string &variant, std::optional<Type> type, const
     auto path = paths.find(tensor->name);
     if (path == paths.end())
       throw std::invalid_argument(fmt::format("variant '{}' reads tensor '{}' too; give it: --capture {}=FILE.npy", variant, tensor->name, tensor->name));
-    problem.inputs.tensors[tensor->name] = arrayIn(tensor->name == "Q" ? q : readNpy(path->second), *tensor, path->second);
+    problem.inputs.tensors[tensor->name] =
+        tensorIn(tensor->name == "Q" ? q : readNpy(path->second), *tensor, path->second, isAsked && isMain(tensor->name) ? Conversion::asked : Conversion::unasked);
   }
   checkAgreement(problem.inputs.tensors, problem.facts.captures, files);
   const auto &qs = problem.inputs.tensors["Q"].shape, &ks = problem.inputs.tensors["K"].shape, &vs = problem.inputs.tensors["V"].shape;
