@@ -68,7 +68,7 @@ private:
     for (unsigned d = 0; d < load.operands.size(); ++d) {
       const Tile &index = load.operands[d];
       const Facts &facts = factsOf(index);
-      if (index.axes().empty() || !facts.isPlain || (!facts.isStored && guards.empty()) ||
+      if (!facts.isPlain || (!facts.isStored && (guards.empty() || index.axes().empty())) ||
           std::any_of(guards.begin(), guards.end(), [&](const auto &guard) { return !factsOf(guard.second).isPlain; }))
         continue;
       const Tile length = makeTile({.op = Op::dimension, .type = Type::i32, .axes = {}, .where = load.where, .tensor = load.tensor, .slot = d});

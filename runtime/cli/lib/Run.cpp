@@ -2,6 +2,7 @@
 #include "Commands.h"
 #include "Npy.h"
 #include "Run.h"
+#include "tilewright/kernel/CheckReads.h"
 #include "tilewright/kernel/Elements.h"
 #include <algorithm>
 #include <charconv>
@@ -129,12 +130,22 @@ Report runOn(const Problem &problem, const RunOptions &options) {
   return options.on == "cpu" ? runOnCpu(problem, options) : runByEvaluate(problem);
 }
 
+/// The inputs, with the lengths of all axes.
+Evaluation withLengths(const Problem &problem) {
+  Evaluation inputs = problem.inputs;
+  const Shape &s = problem.shape;
+  inputs.extents = {{"b", s.b}, {"h", s.h}, {"q", s.sq}, {"k", s.skv}, {"d", s.d}, {"e", s.dv}};
+  return inputs;
+}
+
 int runVariant(const RunOptions &options) {
   checkTogether(options);
   checkOutputs(options);
   const Problem problem = problemOf(options);
   if (!options.lse.empty() && !problem.facts.hasLse)
     throw std::invalid_argument(fmt::format("--lse {}: variant '{}' has no log-sum-exp; leave it out", options.lse, problem.variant));
+  if (options.checked)
+    checkReads(problem.program, withLengths(problem));
   if (options.pass == "backward")
     return runBackward(problem, options);
   const Report report = runOn(problem, options);
@@ -169,6 +180,7 @@ Command run(CLI::App &program) {
   app->add_flag("--deterministic", options->deterministic, "with --pass backward: sums in a fixed order, so that every run has the same bits; slower where a GPU can add to memory in the background and no mask skips tiles");
   app->add_option("--target", options->target, "with --on gpu or simulator: what to build for; h200 in the simulator, and on a GPU what it is, if left out")->type_name("NAME");
   app->add_flag("--check", options->check, "compare O and lse with float64 on the same inputs; exit status 1 if an element is further off than rounding explains; with --on gpu, of large shapes a sample of heads");
+  app->add_flag("--checked", options->checked, "look first at every index that depends on what tables hold, or that a condition guards, and refuse one that leaves its tensor, by tensor, index and line; a kernel reads 0 there");
   app->add_option("--seed", options->seed, "of the random inputs, from 0, 1 if left out: normal numbers for Q, K and V; `tilewright list` says what a variant reads besides")->type_name("N");
   app->add_option("--repeat", options->repeat, "how often to run; the time is the median, 3 runs if left out; on a GPU each is as many launches, queued together, as take 20 ms")->type_name("N");
   app->add_option("--nan-keys", options->nanKeys, "make K and V NaN at these keys (negative: from the end), to see that masked ones spoil nothing")->type_name("N,...");

@@ -21,7 +21,7 @@ struct RunOptions {
   std::optional<int> repeat;       // 3
   std::optional<int> settings;     // random ones, beside late and eager; 0
   std::optional<double> patience;  // seconds; 300
-  bool check = false, json = false, noCache = false, deterministic = false;
+  bool check = false, checked = false, json = false, noCache = false, deterministic = false;
 
   static constexpr int usualRepeat = 3;
   static constexpr double usualPatience = 300;

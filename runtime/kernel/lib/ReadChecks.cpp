@@ -1,5 +1,6 @@
 // Evaluates the indices of a launch, with the tables that it is given.
 #include "ReadChecks.h"
+#include "tilewright/kernel/CheckReads.h"
 #include "tilewright/cuda/Buffer.h"
 #include "tilewright/cuda/Gpu.h"
 #include "tilewright/dsl/Evaluate.h"
@@ -77,6 +78,50 @@ ReadChecks::ReadChecks(const Program &program) {
   }
 }
 
+void ReadChecks::look(const Check &check, const std::string &program, const Evaluation &given, const std::vector<std::int64_t> &tableShape) {
+  const Axes &axes = check.read.outside.axes();
+  std::vector<std::int64_t> shape;
+  std::int64_t points = 1;
+  for (const Axis &axis : axes) {
+    shape.push_back(given.extents.at(axis.name()));
+    points *= shape.back();
+  }
+  if (points == 0)
+    return;
+  const std::string line = shortName(check.read.where);
+  if (points > mostPoints)
+    throw ArgumentError(fmt::format(
+        "kernel '{}' is checked, and tensor '{}' is read at {} places ({}), of which at most {} are looked at; check it with shorter lengths",
+        program, check.read.tensor, points, line, mostPoints));
+  std::map<std::string, Array> found;
+  try {
+    found = evaluate(check.probe, given);
+  } catch (const ProgramError &error) {
+    throw ArgumentError(fmt::format("{} ({})", error.diagnostic.message, shortName(error.diagnostic.where)));
+  }
+  const std::vector<double> &outside = found.at("outside").data;
+  const auto first = std::find(outside.begin(), outside.end(), 1.0);
+  if (first == outside.end())
+    return;
+  const auto at = static_cast<std::size_t>(first - outside.begin());
+  const std::string place = axes.empty() ? "" : " for " + placeText(axes, shape, at);
+  const std::string often =
+      axes.empty() ? "" : fmt::format(", and outside at {} of {} places", std::count(outside.begin(), outside.end(), 1.0), points);
+  throw ArgumentError(
+      fmt::format("tensor '{0}' is {1} long along dimension {2} and is read there at {3}{4} ({5}){6}; give a longer tensor, or guard the read: "
+                  "where((i >= 0) & (i < {0}.dimension({2})), …, 0)",
+                  check.read.tensor, tableShape.at(check.read.dimension), check.read.dimension, found.at("place").data[at], place, line, often));
+}
+
+void ReadChecks::operator()(const std::string &program, const Evaluation &inputs) const {
+  for (const Check &check : checks) {
+    Evaluation given{{}, inputs.scalars, inputs.extents};
+    for (const std::string &table : check.tables)
+      given.tensors.insert(*inputs.tensors.find(table));
+    look(check, program, given, inputs.tensors.at(check.read.tensor).shape);
+  }
+}
+
 void ReadChecks::operator()(const Artifact &artifact, const Checked &checked, bool mayBeOnGpu, void *stream) const {
   std::map<std::string, Array> numbers;
   for (const Check &check : checks) {
@@ -94,39 +139,16 @@ void ReadChecks::operator()(const Artifact &artifact, const Checked &checked, bo
     }
     for (const CheckedScalar &scalar : checked.scalars)
       given.scalars[scalar.parameter->name] = scalar.value;
-    const Axes &axes = check.read.outside.axes();
-    std::vector<std::int64_t> shape;
-    std::int64_t points = 1;
     for (const Axis &axis : axesOf(check.probe))
       given.extents[axis.name()] = lengthOf(artifact, checked, axis);
-    for (const Axis &axis : axes) {
-      shape.push_back(given.extents.at(axis.name()));
-      points *= shape.back();
-    }
-    if (points == 0 || !table)
-      continue;
-    if (points > mostPoints)
-      throw ArgumentError(fmt::format(
-          "kernel '{}' is checked, and tensor '{}' is read at {} places ({}), of which at most {} are looked at; check it with shorter lengths",
-          artifact.program, check.read.tensor, points, shortName(check.read.where), mostPoints));
-    std::map<std::string, Array> found;
-    try {
-      found = evaluate(check.probe, given);
-    } catch (const ProgramError &error) {
-      throw ArgumentError(fmt::format("{} ({})", error.diagnostic.message, shortName(error.diagnostic.where)));
-    }
-    const std::vector<double> &outside = found.at("outside").data;
-    const auto first = std::find(outside.begin(), outside.end(), 1.0);
-    if (first == outside.end())
-      continue;
-    const auto at = static_cast<std::size_t>(first - outside.begin());
-    throw ArgumentError(fmt::format("tensor '{}' is {} long along dimension {} and is read there at {} for {} ({}), and outside at {} of {} places; "
-                                    "give a longer tensor, or guard the read: where((i "
-                                    ">= 0) & (i < {}.dimension({})), …, 0)",
-                                    check.read.tensor, table->shape[check.read.dimension], check.read.dimension, found.at("place").data[at],
-                                    placeText(axes, shape, at), shortName(check.read.where), std::count(outside.begin(), outside.end(), 1.0), points,
-                                    check.read.tensor, check.read.dimension));
+    if (table)
+      look(check, artifact.program, given, table->shape);
   }
+}
+
+void checkReads(const Program &program, const Evaluation &inputs) {
+  const ReadChecks checks(program);
+  checks(program.name, inputs);
 }
 
 }   // namespace tw

@@ -176,3 +176,33 @@ TEST_CASE("a mask that ignores the keys is warned of, and an index that leaves i
                  "tilewright run: tensor 'bias' is 10 long along dimension 0 and is read there at k + 5 (my_variant.cpp:4), which goes from 5 to 14; "
                  "give it at least 15 or shorten what it is indexed by\n");
 }
+
+TEST_CASE("run --checked names an index that leaves its tensor, wherever the variant is to run") {
+  const Written file("#include <tilewright/variant.h>\nTILEWRIGHT_VARIANT(v, attention) {\n  const tw::Tensor bias(\"bias\", tw::Type::f32, 1), "
+                     "row(\"row\", tw::Type::i32, 2), part(\"part\", tw::Type::i32, 1);\n"
+                     "  attention.score([=](tw::Tile s, const tw::At &at) { return s + bias(row(at.batch, at.key)) + bias(part(0)); });\n}\n");
+  const std::string cache = "TILEWRIGHT_CACHE=" + file.folder / "cache";
+  auto save = [&](const char *name, std::vector<std::int64_t> shape, std::vector<std::int32_t> values) {
+    file.folder.write(name, tw::cli::formatNpy({"i4", std::move(shape), std::string(reinterpret_cast<const char *>(values.data()), values.size() * 4)}));
+  };
+  file.folder.write("bias.npy", tw::cli::formatNpy({"f4", {5}, std::string(20, '\0')}));
+  save("inside.npy", {2, 8}, {0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 2});
+  save("outside.npy", {2, 8}, {0, 1, 2, 3, 4, 0, 1, 2, 0, 1, -1, 3, 5, 0, 1, 2});
+  save("first.npy", {1}, {4});
+  save("past.npy", {1}, {5});
+  const std::string run = fmt::format("run {} --shape 2,1,1,3,8,8 --capture bias={} --checked", file.path, file.folder / "bias.npy");
+  auto said = [&](const char *row, const char *part, const std::string &more) {
+    const Ran r = ran(fmt::format("{} --capture row={} --capture part={} {}", run, file.folder / row, file.folder / part, more), cache);
+    return r.status == 2 && r.out.empty() ? r.err : fmt::format("status {}: {}", r.status, r.err);
+  };
+  for (const char *on : {"--on cpu", "--on evaluate", "--on simulator", "--on gpu", "--on cpu --pass backward"}) {
+    INFO(on);
+    CHECK(said("outside.npy", "first.npy", on) ==
+          "tilewright run: tensor 'bias' is 5 long along dimension 0 and is read there at -1 for b = 1, k = 2 (my_variant.cpp:4), and outside at 2 of 16 places; "
+          "give a longer tensor, or guard the read: where((i >= 0) & (i < bias.dimension(0)), …, 0)\n");
+  }
+  CHECK(said("inside.npy", "past.npy", "") == "tilewright run: tensor 'bias' is 5 long along dimension 0 and is read there at 5 (my_variant.cpp:4); "
+                                             "give a longer tensor, or guard the read: where((i >= 0) & (i < bias.dimension(0)), …, 0)\n");
+  CHECK(said("inside.npy", "first.npy", "--check") == "status 0: ");
+  CHECK(said("inside.npy", "first.npy", "--on simulator --dtype bf16 --check") == "status 0: ");
+}

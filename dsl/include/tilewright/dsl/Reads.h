@@ -14,7 +14,7 @@ struct ComputedRead {
 };
 
 /// The reads whose index depends on what tensors hold, or that a condition guards; those of an index before those at it. Left out is what depends on results of
-/// folds and dots, and an index that is the same everywhere.
+/// folds and dots, and a guarded index that is the same everywhere.
 [[nodiscard]] std::vector<ComputedRead> computedReads(const Program &program);
 
 }   // namespace tw
