@@ -43,7 +43,15 @@ void issue(BulkStore store) {
     self->storeAgent = newAgent("bulk stores of " + nameOf(self));
   // Its read is over when the group it will be committed to has been waited for.
   const Access access{self, self->storeAgent, self->storeEpoch + 1, true, false, "bulk store", line};
-  noteRead(self->block, store.from - machine->options.sharedBase, store.bytes, access);
+  if (!store.map)
+    noteRead(self->block, store.from - machine->options.sharedBase, store.bytes, access);
+  else      // what would lie outside of the tensor goes nowhere, whatever it is
+    visitBox(*store.map, store.from, store.at.data(), [&](const Piece &piece) {
+      if (!piece.inside)
+        return;
+      const int first = std::countr_zero(piece.inside), last = 31 - std::countl_zero(piece.inside);
+      noteRead(self->block, piece.shared - machine->options.sharedBase + unsigned(first), unsigned(last + 1 - first), access);
+    });
   auto shared = std::make_shared<BulkStore>(std::move(store));
   self->openStores.push_back(shared);
   if (machine->options.stores == Asynchrony::eager)
