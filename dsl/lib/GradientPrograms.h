@@ -95,6 +95,7 @@ private:
   void place(const Arrival &arrival);
   void build(Group &group, bool makesTiles);
   void moveRowSums();
+  void storeTiles();
   std::vector<Tile> pairByPair(std::vector<Tile> values, Location where);
   Tile piece(const Arrival &arrival, const Group &group, const Axes &axes, Rewriter &rewrite);
   void storeLeaf(const Tile &leaf, const Tile &adjoint);

@@ -85,7 +85,12 @@ void GradientPrograms::place(const Arrival &arrival) {
 }
 
 Tile GradientPrograms::piece(const Arrival &arrival, const Group &group, const Axes &axes, Rewriter &rewrite) {
+  struct Product {
+    Tile a, b;
+    Axis contracted;
+  };
   std::optional<Tile> alone, sum;
+  std::vector<Product> products;
   auto add = [&](std::optional<Tile> &to, const Tile &value) {
     Tile own = algebra.converted(value, type, value.where());
     to = to ? makeTile({.op = Op::add, .type = type, .axes = unite(to->axes(), own.axes()), .where = own.where(), .operands = {*to, own}}) : own;
@@ -133,8 +138,15 @@ Tile GradientPrograms::piece(const Arrival &arrival, const Group &group, const A
       add(alone, algebra.binary(Op::mul, a, *b, type, a.where()));
       continue;
     }
-    add(sum, summed(makeTile({.op = Op::dot, .type = type, .axes = without(unite(a.axes(), b->axes()), *contracted), .where = a.where(), .operands = {algebra.factor(a, type), algebra.factor(*b, type)}, .consumed = {*contracted}})));
+    // x · b + y · b = (x + y) · b
+    const auto shared = std::find_if(products.begin(), products.end(), [&](const Product &other) { return &other.b.node() == &b->node() && same(other.contracted, *contracted) && same(other.a.axes(), a.axes()); });
+    if (shared == products.end())
+      products.push_back({a, *b, *contracted});
+    else
+      shared->a = algebra.binary(Op::add, shared->a, a, type, a.where());
   }
+  for (const auto &[a, b, contracted] : products)
+    add(sum, summed(makeTile({.op = Op::dot, .type = type, .axes = without(unite(a.axes(), b.axes()), contracted), .where = a.where(), .operands = {algebra.factor(a, type), algebra.factor(b, type)}, .consumed = {contracted}})));
   if (alone)
     add(sum, summed(*alone));
   return named(derivativeName(nameOf(arrival.node)), Operand(*sum, arrival.node.where()));
@@ -231,11 +243,31 @@ void GradientPrograms::build(Group &group, bool makesTiles) {
   finish();
 }
 
+/// Tiles of rows of which each element is computed by itself, by programs of their own: what dots read then lies in memory. Those along the same axes together.
+void GradientPrograms::storeTiles() {
+  while (true) {
+    begin("_tiles");
+    Axes axes;
+    std::erase_if(tileStores, [&](const TileStore &tile) {
+      const bool goes = isElementwise(tile.store.value) && (axes.empty() || same(axes, sorted(tile.store.index)));
+      if (goes) {
+        axes = sorted(tile.store.index);
+        put(tile.store);
+      }
+      return goes;
+    });
+    if (axes.empty())
+      return;
+    finish();
+  }
+}
+
 void GradientPrograms::sumOverTiles(const std::vector<Arrival> &arrivals) {
   for (const Arrival &arrival : arrivals)
     place(arrival);
-  // Tiles of rows are stored by the first program that owns them, which comes first, since others read them. Where none does, each makes what it needs
-  // itself, and gradients are made by a program without a fold.
+  // Tiles of rows that no program of their own stores are stored by the first one that owns them, which comes first, since others read them. Where none
+  // does, each makes what it needs itself, and gradients are made by a program without a fold.
+  storeTiles();
   std::stable_partition(groups.begin(), groups.end(), [&](const Group &group) { return isOfRows(group); });
   if (accumulates && tileStores.empty())
     moveRowSums();

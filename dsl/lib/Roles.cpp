@@ -53,16 +53,6 @@ struct Uses {
   }
 };
 
-/// Does the program compute each element by itself?
-bool isElementwise(const Program &program) {
-  bool is = true;
-  Walk walk;
-  walk.node = [&](const Tile &tile) { is = is && !(tile.node().op >= Op::reduceMax && tile.node().op <= Op::dot); };
-  for (const Store &store : program.stores)
-    walk.over(store.value);
-  return is;
-}
-
 /// Whether the step of `outer` is `inner`, which starts from its carried values, and nothing else.
 bool carriesThrough(const Fold &outer, const Fold &inner) {
   if (outer.yields.size() != inner.starts.size())
@@ -80,7 +70,7 @@ std::vector<std::shared_ptr<const Fold>> nestOf(const Program &program) {
   auto folds = foldsOf(program);   // inner ones first
   Location where = program.stores.empty() ? Location{} : program.stores.front().where;
   // Each element by itself: a walk along the axis that lies closest in memory, which carries nothing.
-  if (folds.empty() && !program.stores.empty() && program.stores.front().index.size() > 1 && isElementwise(program))
+  if (folds.empty() && !program.stores.empty() && program.stores.front().index.size() > 1 && std::all_of(program.stores.begin(), program.stores.end(), [](const Store &store) { return detail::isElementwise(store.value); }))
     return {std::make_shared<Fold>(Fold{program.stores.front().index.back(), Order::unspecified, {}, {}, {}, where})};
   if (folds.empty())
     fail(where, "program '" + program.name + "' has no fold; walk one of its axes with fold(axis, …)");

@@ -25,4 +25,15 @@ void Walk::over(const Tile &tile) {
   node(tile);
 }
 
+bool isElementwise(const Tile &value) {
+  bool is = true;
+  Walk walk;
+  walk.node = [&](const Tile &tile) {
+    const Op op = tile.node().op;
+    is = is && !(op >= Op::reduceMax && op <= Op::dot) && op != Op::foldResult;
+  };
+  walk.over(value);
+  return is;
+}
+
 } // namespace tw::detail

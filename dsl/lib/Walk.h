@@ -20,4 +20,7 @@ private:
   std::set<const Fold *> seenFolds;
 };
 
+/// Is each element of the value computed by itself?
+[[nodiscard]] bool isElementwise(const Tile &value);
+
 } // namespace tw::detail

@@ -70,7 +70,7 @@ int listAsMarkdown() {
   }
   page += "\n## Gradients\n\n"
           "What `gradient()` makes of each ([gradients.md](gradients.md)), for a loss that depends on O and, where it is stored, on lse: gradients of all that is read in float types, by so many backward programs. Kernels of them are built for\n"
-          "the CPU and for GPUs, but on GPUs not for gated, whose gate is one for each element of O, and differential, whose dV is carried as more than one product.\n\n"
+          "the CPU and for GPUs.\n\n"
           "| variant | gradients | programs | between them |\n| --- | --- | --- | --- |\n";
   for (const Variant &variant : gallery())
     page += gradientRow(variant);

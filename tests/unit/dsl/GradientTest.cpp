@@ -2,6 +2,7 @@
 #include "Gradients.h"
 #include "programs/Programs.h"
 #include "tilewright/dsl/Roles.h"
+#include <sstream>
 
 using namespace tw;
 using namespace tw::tests;
@@ -116,6 +117,32 @@ TEST_CASE("sums over the fold's axis may be made in memory by the steps of the p
   CHECK(rounding.block().name() == "q");
   CHECK(rounding.fold->axis.name() == "d");
   CHECK(rounding.fold->arguments.empty());
+}
+
+TEST_CASE("tiles of rows of which each element is computed by itself have a program of their own, before the sums") {
+  const Program program = makeVariant("gated", {.type = Type::f32});
+  for (bool accumulates : {false, true}) {
+    const Gradient made = gradient(program, {.outputs = {"O"}, .inputs = {}, .accumulates = accumulates});
+    std::vector<std::string> names;
+    for (const Program &each : made.backward)
+      names.push_back(each.name);
+    CHECK(names == (accumulates ? std::vector<std::string>{"gated_rows", "gated_tiles", "gated_dV_dK_dQ", "gated_dQ"} : std::vector<std::string>{"gated_rows", "gated_tiles", "gated_dQ", "gated_dV_dK"}));
+    REQUIRE(made.backward[1].stores.size() == 2);
+    CHECK(made.backward[1].stores[0].tensor.name() == "dgates");
+    CHECK(made.backward[1].stores[1].tensor.name() == "dacc");
+    CHECK(rolesOf(made.backward[1]).fold->arguments.empty());
+  }
+}
+
+TEST_CASE("products by the same tile are one of their sum") {
+  const Gradient made = gradient(makeVariant("differential"), {.outputs = {"O"}, .inputs = {"V"}});
+  const Program &values = made.backward.back();
+  CHECK(values.stores[0].tensor.name() == "dV");
+  std::istringstream text(print(values));
+  int products = 0;
+  for (std::string line; std::getline(text, line);)
+    products += line.find(" over q ") != line.npos && line.find("= dot ") != line.npos;
+  CHECK(products == 1);
 }
 
 TEST_CASE("sums along both axes have no program that could add them") {
