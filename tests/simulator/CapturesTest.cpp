@@ -167,6 +167,32 @@ TEST_CASE("dots one step behind in rings of one slot in the simulator") {
       }
 }
 
+TEST_CASE("several dots in one sum in the simulator") {
+  // Σ w V + w² U, and with a maximum, so that the sum is scaled by row: it is one accumulator, whatever the order of the dots.
+  Axis q("q"), k("k"), d("d"), e("e");
+  Tensor Q("Q", Type::bf16, 2), K("K", Type::bf16, 2), V("V", Type::bf16, 2), U("U", Type::bf16, 2), O("O", Type::f32, 2);
+  Held held{{}, {{"d", 16}, {"e", 16}}, {}, {{"O", {70, 16}}}, {{"O", roundingOf(Type::bf16, 130, 130)}}};
+  held.inputs.tensors = {{"Q", randomArray({70, 16}, 1, Type::bf16, 0.5)}, {"K", randomArray({130, 16}, 2, Type::bf16, 0.5)}, {"V", randomArray({130, 16}, 3, Type::bf16)}, {"U", randomArray({130, 16}, 4, Type::bf16)}};
+  auto [sums] = fold(k, std::tuple{full(0, {q, e})}, [&](Tile sums) {
+    Tile w = sigmoid(dot(Q(q, d), K(k, d), over(d)));
+    return std::tuple{(dot(w * w, U(k, e), over(k)) + sums) + dot(w, V(k, e), over(k))};
+  });
+  held.program = {"sigmoid_sums", {store(O, {q, e}, sums)}};
+  for (const char *target : {"h200", "a100"})
+    for (const char *fields : {"k=32 overlap=yes", "k=32 overlap=no", "k=64 stages=1 overlap=no"})
+      right(held, target, fields);
+  auto [top, total, acc] = fold(k, std::tuple{full(-infinity, {q}), full(0, {q}), full(0, {q, e})}, [&](Tile top, Tile total, Tile acc) {
+    Tile s = where(k <= q + 60, dot(Q(q, d), K(k, d), over(d)), -infinity), next = stabiliser(max(top, max(s, over(k))));
+    Tile base = where(-infinity < next, next, 0.0), w = exp(s - base), shrink = exp(top - base);      // of a tile a row may see nothing
+    return std::tuple{next, total * shrink + sum(w, over(k)), acc * shrink + (dot(w * sigmoid(s), U(k, e), over(k)) + dot(w, V(k, e), over(k)))};
+  });
+  held.program = {"softmax_sums", {store(O, {q, e}, acc / total)}};
+  held.tolerances = {{"O", roundingOf(Type::bf16, 8, 130)}};
+  for (const char *target : {"h200", "a100"})
+    for (const char *fields : {"k=32 overlap=yes stabilised=no", "k=32 overlap=yes stabilised=yes", "k=32 overlap=no stabilised=no", "k=16 stages=1 overlap=no stabilised=yes"})
+      right(held, target, fields);
+}
+
 TEST_CASE("weights that the program rounds in the simulator") {
   // The rounded weights go to a dot and into a sum; a cast alone once kept the compiler for ever.
   Axis q("q"), k("k"), d("d"), e("e");

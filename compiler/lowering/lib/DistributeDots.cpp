@@ -191,7 +191,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
     bool transposed, accumulate;
   };
   SmallVector<Issue> issues;
-  SmallVector<Value> held;                    // registers in flight
+  llvm::SmallSetVector<Value, 8> held;        // registers in flight
   llvm::SmallMapVector<Value, Value, 2> packed;
   SmallVector<Accumulation> accumulations;
   if (moment == Moment::dots1 && !event.inFlight &&
@@ -220,7 +220,7 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
         return dot.emitError() << "has a left operand that no registers hold";
       if (Value there = rounded.lookup(source)) {
         issue.left = there;
-        held.push_back(there);
+        held.insert(there);
       } else {
         Value &operand = packed[source];
         if (!operand)
@@ -242,13 +242,13 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
     }
     if (cast<device::FragmentType>(issue.accumulator.getType()).getWidth() != n)
       return dot.emitError() << "makes " << n << " columns for registers of another width";
-    held.push_back(issue.accumulator);
+    held.insert(issue.accumulator);
     issues.push_back(issue);
   }
   auto pack = [&] {
     for (auto &[source, operand] : packed) {
       device::PackOp::create(b, loc, registers.lookup(source), operand);
-      held.push_back(operand);
+      held.insert(operand);
     }
   };
   const bool isolates = moment == Moment::dots1 && hidesElements(*frames.back().block, foldAxis);
@@ -276,7 +276,8 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   auto isSame = [&](const Event &other) { return other.kind == event.kind; };
   if (llvm::none_of(ArrayRef(frame.plan.events).take_front(std::size_t(frame.now)), isSame) || !event.inFlight)
     await(moment);                            // the first of its stage
-  device::FenceOp::create(b, loc, held);
+  // What a dot in flight accumulates, this one goes on with.
+  device::FenceOp::create(b, loc, llvm::to_vector(llvm::make_filter_range(held, [&](Value registers) { return !isa<device::FragmentType>(registers.getType()) || !isInFlight(registers); })));
   for (const Issue &issue : issues) {
     device::TileOp right = issue.right;
     device::MultiplyOp::create(b, loc, issue.accumulator, issue.left, issue.leftCursor, scalars.lookupOrDefault(right.getRing()), scalars.lookupOrDefault(right.getCursor()), b.getI64IntegerAttr(issue.depth),
@@ -284,14 +285,14 @@ LogicalResult Distributor::writeDots(const Event &event, Moment moment) {
   }
   device::CommitOp::create(b, loc);
   if (event.inFlight) {
-    inFlight.push_back({event.ops.front(), moment, held});
+    inFlight.push_back({event.ops.front(), moment, held.takeVector()});
     if (moment == Moment::dots0 && frame.plan.events[std::size_t(frame.now) + 1].kind != Event::Kind::dots0)
       await(Moment::work);
     return success();
   }
   if (moment == Moment::dots0 && looksEarly(*frames.back().block) && hidesElements(*frames.back().block, foldAxis))
     scanEarly(*frames.back().block);
-  device::WaitOp::create(b, loc, b.getI64IntegerAttr(0), held);
+  device::WaitOp::create(b, loc, b.getI64IntegerAttr(0), held.getArrayRef());
   // An attempt may read the tiles of its step once more.
   Block *step = frames.back().block;
   if (moment == Moment::dots1 || step->getOps<tile::AttemptOp>().empty())
@@ -317,6 +318,9 @@ void Distributor::writeWait(const Event &event) {
       done = i + 1;
   for (const Group &group : ArrayRef(inFlight).take_front(done))
     freed.insert(group.held.begin(), group.held.end());
+  for (const Group &group : ArrayRef(inFlight).drop_front(done))
+    for (Value registers : group.held)
+      freed.remove(registers);
   if (event.ends)
     release(Moment::work);                    // lanes read vectors no more
   if (done)

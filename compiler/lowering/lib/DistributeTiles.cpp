@@ -240,8 +240,13 @@ void Distributor::setCarrier(Value value, Value target) {
   if (!control && !(op && (accumulatedDot(value) || isa<tile::ReduceOp, arith::AddFOp, math::FmaOp>(op))))
     return;
   carriers[value] = target;
-  if (!control)
+  if (!control) {
+    if (auto sum = dyn_cast<arith::AddFOp>(op))      // what the dots before have left
+      for (Value operand : sum.getOperands())
+        if (tile::DotOp dot = accumulatedDot(operand); dot && dot != accumulatedDot(value))
+          setCarrier(operand, target);
     return;
+  }
   unsigned i = cast<OpResult>(value).getResultNumber();
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     setCarrier(loop.getInitArgs()[i], target);

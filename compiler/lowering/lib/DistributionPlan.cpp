@@ -83,6 +83,7 @@ struct Stretch {
   DenseMap<Operation *, int> phaseOf;      // of operations on elements
   SmallVector<Operation *> dots0, tiles, dots1;
   SmallVector<Operation *> exchanged, sums;   // dots over the block axis, and what is added to tensors
+  DenseMap<Operation *, Operation *> before;   // of dots that accumulate in one place, the one that goes first
   bool interleave = false;         // each dot is an event of its own
   bool serial = false;             // and those that accumulate are waited for at once
 
@@ -163,7 +164,9 @@ struct Stretch {
     else
       add(Event::Kind::dots0, std::move(dots0));
     SmallVector<Operation *> waiting(dots1);
+    DenseSet<Operation *> issued;
     auto accumulate = [&](Operation *dot) {
+      issued.insert(dot);
       issue(Event::Kind::dots1, dot);
       if (serial)
         await({dot});
@@ -181,7 +184,8 @@ struct Stretch {
         publish(int(i));
       if (interleave)
         llvm::erase_if(waiting, [&, now = int(i)](Operation *dot) {
-          const bool there = llvm::all_of(dot->getOperands(), [&](Value operand) { return ready.lookup(operand) <= now; });
+          Operation *first = before.lookup(dot);
+          const bool there = (!first || issued.contains(first)) && llvm::all_of(dot->getOperands(), [&](Value operand) { return ready.lookup(operand) <= now; });
           if (there)
             accumulate(dot);
           return there;
@@ -335,8 +339,12 @@ FailureOr<Plan> Distributor::plan(Block &block) {
       continue;
     }
     // A sum that only accumulates a dot is the dot's own business.
-    if (tile::DotOp dot = result ? accumulatedDot(result) : tile::DotOp(); dot && dot.getStage().value_or(0))
+    if (tile::DotOp dot = result ? accumulatedDot(result) : tile::DotOp(); dot && dot.getStage().value_or(0)) {
+      for (Value operand : op.getOperands())
+        if (tile::DotOp other = accumulatedDot(operand); other && other != dot)
+          stretch.before[dot] = other;
       continue;
+    }
     if (auto product = dyn_cast<arith::MulFOp>(op); product && spaceOf(result) == Space::element && product->hasOneUse() && !isa<tile::DotOp, tile::StoreOp>(*product->getUsers().begin()) && accumulatedDot(product->getUsers().begin()->getResult(0)))
       continue;
     Space space = spaceOf(reduce ? reduce.getSource() : result);

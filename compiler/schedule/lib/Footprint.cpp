@@ -55,14 +55,20 @@ public:
     return node.op == Op::reduceSum && roles.of(node.consumed.front()) == Role::point ? summed(node.operands.front()) : meant(tile);
   }
 
-  /// `arg · factor + dot`: the dot needs no place of its own.
+  /// `arg · factor + dot`, or more dots: they need no place of their own.
   void visitYield(const Tile &yield) {
-    const Node &node = meant(yield).node();
-    if (node.op == Op::add)
-      for (const Tile &operand : node.operands)
-        if (summed(operand).node().op == Op::dot)
-          visit(summed(operand), true);
+    visitSum(meant(yield));
     visit(yield, false);
+  }
+
+  void visitSum(const Tile &sum) {
+    if (sum.node().op != Op::add)
+      return;
+    for (const Tile &operand : sum.node().operands)
+      if (const Tile &part = summed(operand); part.node().op == Op::dot)
+        visit(part, true);
+      else
+        visitSum(part);
   }
 
   Axes tiledOf(const Axes &axes) const {

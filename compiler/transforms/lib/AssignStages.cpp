@@ -55,17 +55,68 @@ Value firstStart(Value start) {
   return start;
 }
 
-/// "accumulator": argument · row + dot. "sum": argument · row + sum over the fold axis (times a factor), so that parts of it
+/// Is it a sum of dots of the step that nothing else reads? Appends these.
+bool isSumOfDots(Value value, Block *step, SmallVector<tile::DotOp> &dots) {
+  if (!value.hasOneUse())
+    return false;
+  if (auto dot = value.getDefiningOp<tile::DotOp>()) {
+    dots.push_back(dot);
+    return dot->getBlock() == step;
+  }
+  auto sum = value.getDefiningOp<arith::AddFOp>();
+  return sum && isSumOfDots(sum.getLhs(), step, dots) && isSumOfDots(sum.getRhs(), step, dots);
+}
+
+/// argument · row + dot + dot …
+struct DotSum {
+  Value first;                         // argument · row, or that plus a dot in one operation
+  SmallVector<tile::DotOp> dots;       // in the order in which they stand; none if the value is nothing of the kind
+};
+
+/// The dots of a yielded value, as such a sum.
+DotSum dotSumOf(Value yielded, Value argument, StringAttr block) {
+  DotSum found{yielded, {}};
+  auto take = [&](Value value) {
+    SmallVector<tile::DotOp> dots;
+    const bool is = isSumOfDots(value, cast<BlockArgument>(argument).getOwner(), dots);
+    if (is)
+      found.dots.append(dots);
+    return is;
+  };
+  while (!isScaledArgument(found.first, argument, block)) {
+    if (found.first != yielded && !found.first.hasOneUse())
+      return {};
+    if (found.first.getDefiningOp<math::FmaOp>()) {
+      Value x = addend(found.first, argument, block);
+      if (!x || !take(x))
+        return {};
+      break;
+    }
+    auto sum = found.first.getDefiningOp<arith::AddFOp>();
+    if (!sum)
+      return {};
+    if (take(sum.getRhs()))
+      found.first = sum.getLhs();
+    else if (take(sum.getLhs()))
+      found.first = sum.getRhs();
+    else
+      return {};
+  }
+  llvm::sort(found.dots, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return found;
+}
+
+/// "accumulator": argument · row + dot, or more dots. "sum": argument · row + sum over the fold axis (times a factor), so that parts of it
 /// may be kept apart until the fold ends. Both start at 0, an accumulator before the loops around the fold too, and nothing else reads the
 /// argument or x. Else "value".
 StringRef kindOf(scf::ForOp loop, unsigned i, StringAttr block) {
   Value argument = loop.getRegionIterArg(i), yielded = loop.getYieldedValues()[i];
   Value x = addend(yielded, argument, block);
-  if (!x || !argument.hasOneUse() || !startsAtZero(firstStart(loop.getInitArgs()[i])))
+  if (!argument.hasOneUse() || !startsAtZero(firstStart(loop.getInitArgs()[i])))
     return "value";
-  if (x.getDefiningOp<tile::DotOp>() && x.hasOneUse())
+  if (!dotSumOf(yielded, argument, block).dots.empty())
     return "accumulator";
-  if (!startsAtZero(loop.getInitArgs()[i]))
+  if (!x || !startsAtZero(loop.getInitArgs()[i]))
     return "value";
   if (auto product = x.getDefiningOp<arith::MulFOp>())
     x = product.getLhs().getDefiningOp<tile::ReduceOp>() ? product.getLhs() : product.getRhs();
@@ -87,14 +138,40 @@ struct AssignStages : impl::AssignStagesBase<AssignStages> {
     });
   }
 
+  /// argument · row + (x + y)  =  (argument · row + x) + y: each dot is added to what the one before it has left.
+  static void addOneByOne(scf::ForOp loop, unsigned i, const DotSum &sum) {
+    Operation *yield = loop.getBody()->getTerminator();
+    OpBuilder b(yield);
+    Value old = yield->getOperand(i), value = sum.first;
+    auto fma = value.getDefiningOp<math::FmaOp>();
+    if (fma)
+      value = math::FmaOp::create(b, old.getLoc(), fma.getA(), fma.getB(), tile::DotOp(sum.dots.front()).getResult());
+    for (tile::DotOp dot : ArrayRef(sum.dots).drop_front(fma ? 1 : 0))
+      value = arith::AddFOp::create(b, old.getLoc(), value, dot.getResult());
+    yield->setOperand(i, value);
+    for (SmallVector<Operation *> unused{old.getDefiningOp()}; !unused.empty();) {
+      Operation *op = unused.pop_back_val();
+      if (!op || !isa<arith::AddFOp, math::FmaOp>(op) || !op->use_empty())
+        continue;
+      for (Value operand : op->getOperands())
+        unused.push_back(operand.getDefiningOp());
+      op->erase();
+    }
+  }
+
   void assign(scf::ForOp loop, StringAttr block) {
     Builder b(&getContext());
     SmallVector<StringRef> kinds;
     DenseSet<Operation *> accumulated;
     for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i) {
       kinds.push_back(kindOf(loop, i, block));
-      if (kinds.back() == "accumulator")
-        accumulated.insert(addend(loop.getYieldedValues()[i], loop.getRegionIterArg(i), block).getDefiningOp());
+      if (kinds.back() != "accumulator")
+        continue;
+      const DotSum sum = dotSumOf(loop.getYieldedValues()[i], loop.getRegionIterArg(i), block);
+      for (tile::DotOp dot : sum.dots)
+        accumulated.insert(dot);
+      if (sum.dots.size() > 1)
+        addOneByOne(loop, i, sum);
     }
     loop.getBody()->walk([&](tile::DotOp dot) { dot.setStage(accumulated.contains(dot) ? 1 : block && dot.getAxis() == block ? 2 : 0); });
     loop->setAttr(foldCarriedAttr, b.getStrArrayAttr(kinds));

@@ -123,6 +123,8 @@ Reason Step::checkQuick(const SmallVector<Value> &values) {
   }
   for (auto [i, value] : llvm::enumerate(values)) {
     auto sum = value.getDefiningOp<arith::AddFOp>();
+    for (auto before = sum; before; before = before.getLhs().getDefiningOp<arith::AddFOp>())
+      sum = before;                            // to which the first of several dots is added
     bool kept = sum && llvm::is_contained(sum.getOperands(), Value(loop.getRegionIterArg(i)));
     if (kindOf(loop, i) == "accumulator" && !kept)
       return "carried value #" + std::to_string(i) + " is rescaled even if the stabiliser is held";

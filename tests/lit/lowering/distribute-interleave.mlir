@@ -88,3 +88,51 @@ device.kernel @step "sm90a" items "k" 64 of [] {
     } {tile.fold = "q", tile.carried = ["accumulator", "accumulator"]}
   }
 }
+
+// Two dots in one sum: the second goes on with what the first, still in flight, accumulates, so that no fence names that.
+// CHECK-LABEL: device.kernel @one_sum
+// CHECK: device.pack %{{.*}} into %[[PACKED:[a-z0-9_]+]]
+// CHECK-NEXT: device.fence %[[A:[a-z0-9_]+]], %[[PACKED]] :
+// CHECK-NEXT: device.multiply %[[A]], %[[PACKED]], {{.*}} depth 32 transposed accumulate
+// CHECK: device.pack %{{.*}} into %[[OTHER:[a-z0-9_]+]]
+// CHECK-NEXT: device.fence %[[OTHER]] :
+// CHECK-NEXT: device.multiply %[[A]], %[[OTHER]], {{.*}} depth 32 transposed accumulate
+// CHECK-NEXT: device.commit
+// CHECK: device.wait 0 %[[A]], %[[PACKED]], %[[OTHER]] :
+device.kernel @one_sum "sm90a" items "k" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %n = device.extent "q"
+  %Ks = device.ring "K" : !device.ring<1 x [64, 64] bf16>
+  %Vs = device.ring "V" : !device.ring<1 x [64, 64] bf16>
+  %Qs = device.ring "Q" : !device.ring<2 x [32, 64] bf16>
+  %Os = device.ring "O" : !device.ring<2 x [32, 64] bf16>
+  %ws = device.ring "w" : !device.ring<2 x [32] f32>
+  %Kb = device.barriers "K" releases 4 : !device.barriers<1>
+  %Qb = device.barriers "Q" releases 4 : !device.barriers<2>
+  %wb = device.barriers "w" releases 4 : !device.barriers<2>
+  device.consumers 1 registers 240 {
+    %bc = device.cursor "K" on %Kb phase 0 : !device.barriers<1>
+    %qc = device.cursor "Q" on %Qb phase 0 : !device.barriers<2>
+    %wc = device.cursor "w" on %wb phase 0 : !device.barriers<2>
+    %nothing = arith.constant dense<0.0> : !sum
+    %k = device.tile %Ks at %bc columns "d" : !device.ring<1 x [64, 64] bf16> -> !block
+    %v = device.tile %Vs at %bc columns "d" : !device.ring<1 x [64, 64] bf16> -> !block
+    %r = scf.for %q0 = %c0 to %n step %c32 iter_args(%ai = %nothing) -> (!sum) : i32 {
+      %q = device.tile %Qs at %qc columns "d" : !device.ring<2 x [32, 64] bf16> -> !step
+      %o = device.tile %Os at %qc columns "d" : !device.ring<2 x [32, 64] bf16> -> !step
+      %t = tile.dot %v, %o over "d" stage 0 : !block, !step -> !element
+      %s = tile.dot %k, %q over "d" stage 0 : !block, !step -> !element
+      %w = device.tile %ws at %wc columns "q" : !device.ring<2 x [32] f32> -> tensor<32xf32, #q>
+      %wide = tile.broadcast %w : tensor<32xf32, #q> -> !element
+      %x = arith.subf %s, %wide : !element
+      %p = math.exp2 %x : !element
+      %da = tile.dot %p, %o over "q" stage 1 : !element, !step -> !sum
+      %a = arith.addf %ai, %da : !sum
+      %y = arith.mulf %t, %p : !element
+      %db = tile.dot %y, %q over "q" stage 1 : !element, !step -> !sum
+      %b = arith.addf %a, %db : !sum
+      scf.yield %b : !sum
+    } {tile.fold = "q", tile.carried = ["accumulator"]}
+  }
+}

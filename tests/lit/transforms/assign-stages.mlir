@@ -131,3 +131,44 @@ func.func @over_block(%X: !matrix {tile.tensor = "X"}, %Y: !matrix {tile.tensor 
   tile.store %acc, %S[%q0, %zero] dims [0, 1] : tensor<4x2xf32, #qe>, !matrix
   return
 }
+
+// Several dots in one sum are added one by one, in the order in which they stand, from argument · row on.
+// CHECK-LABEL: func.func @several_dots
+// CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}})
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[ACC]], %{{.*}}
+// CHECK: %[[X:.*]] = tile.dot {{.*}} over "k" stage 1
+// CHECK-NEXT: %[[Y:.*]] = tile.dot {{.*}} over "k" stage 1
+// CHECK-NEXT: %[[Z:.*]] = tile.dot {{.*}} over "k" stage 1
+// CHECK: %[[FIRST:.*]] = arith.addf %[[SCALED]], %[[X]]
+// CHECK-NEXT: %[[BOTH:.*]] = arith.addf %[[FIRST]], %[[Y]]
+// CHECK-NEXT: %[[ALL:.*]] = arith.addf %[[BOTH]], %[[Z]]
+// CHECK-NEXT: scf.yield %[[ALL]]
+// CHECK-NEXT: } {tile.carried = ["accumulator", "value"], tile.fold = "k"}
+func.func @several_dots(%X: !matrix {tile.tensor = "X"}, %V: !matrix {tile.tensor = "V"}, %W: !matrix {tile.tensor = "W"}, %O: !matrix {tile.tensor = "O"}, %E: !row {tile.tensor = "E"},
+                        %nk: i32 {tile.extent = "k"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 8 : i32
+  %nothing = arith.constant dense<0.0> : tensor<4x2xf32, #qe>
+  %half = arith.constant dense<0.5> : tensor<4x2xf32, #qe>
+  %acc, %other = scf.for %k0 = %zero to %nk step %step iter_args(%ai = %nothing, %oi = %nothing) -> (tensor<4x2xf32, #qe>, tensor<4x2xf32, #qe>) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !matrix -> tensor<4x8xf32, #qk>
+    %v = tile.load %V[%k0, %zero] dims [0, 1] : !matrix -> tensor<8x2xf32, #ke>
+    %w = tile.load %W[%k0, %zero] dims [0, 1] : !matrix -> tensor<8x2xf32, #ke>
+    %r = tile.load %E[%q0] dims [0] : !row -> tensor<4xf32, #q>
+    %row = tile.broadcast %r : tensor<4xf32, #q> -> tensor<4x2xf32, #qe>
+    %scaled = arith.mulf %ai, %row : tensor<4x2xf32, #qe>
+    %p = tile.dot %x, %v over "k" : tensor<4x8xf32, #qk>, tensor<8x2xf32, #ke> -> tensor<4x2xf32, #qe>
+    %s = tile.dot %x, %w over "k" : tensor<4x8xf32, #qk>, tensor<8x2xf32, #ke> -> tensor<4x2xf32, #qe>
+    %t = tile.dot %x, %v over "k" : tensor<4x8xf32, #qk>, tensor<8x2xf32, #ke> -> tensor<4x2xf32, #qe>
+    %ts = arith.addf %t, %s : tensor<4x2xf32, #qe>
+    %tsp = arith.addf %ts, %p : tensor<4x2xf32, #qe>
+    %a = arith.addf %tsp, %scaled : tensor<4x2xf32, #qe>
+    %u = tile.dot %x, %w over "k" : tensor<4x8xf32, #qk>, tensor<8x2xf32, #ke> -> tensor<4x2xf32, #qe>
+    %uh = arith.mulf %u, %half : tensor<4x2xf32, #qe>
+    %o = arith.addf %oi, %uh : tensor<4x2xf32, #qe>
+    scf.yield %a, %o : tensor<4x2xf32, #qe>, tensor<4x2xf32, #qe>
+  } {tile.fold = "k"}
+  tile.store %acc, %O[%q0, %zero] dims [0, 1] : tensor<4x2xf32, #qe>, !matrix
+  tile.store %other, %O[%q0, %zero] dims [0, 1] : tensor<4x2xf32, #qe>, !matrix
+  return
+}

@@ -74,7 +74,8 @@ def LinearForms : Pass<"tile-linear-forms", "::mlir::func::FuncOp"> {
 def AssignStages : Pass<"tile-assign-stages", "::mlir::func::FuncOp"> {
   let summary = "tell dots that are accumulated into carried values from those that are not; name the kinds of carried values";
   let description = [{
-    On every fold: stage 1 for a dot whose sum with `argument` or `argument · row` is yielded, stage 0 for the others;
+    On every fold: stage 1 for a dot whose sum with `argument` or `argument · row` is yielded, stage 0 for the others; of several
+    dots in one such sum each is added to what the one before it has left;
     `tile.carried` lists for each carried value
     - "accumulator": such a sum,
     - "sum": `argument · row` plus a sum along the fold axis, which may be kept in parts until the fold ends,
