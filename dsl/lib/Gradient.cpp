@@ -192,10 +192,24 @@ private:
         return hold.at;
     if (node.operands.empty())
       return simple;
+    const Tile &plain = meant(tile);
+    if (node.op >= Op::reduceMax && node.op <= Op::dot)
+      return known.emplace(&node, saveReduced(plain)).first->second;
+    // Operands as the program has them: what it reduces it does before the divisor is 1.
+    const bool isAlike = plain.node().op == node.op && plain.node().operands.size() == node.operands.size();
     Node rebuilt = node;
-    for (Tile &operand : rebuilt.operands)
-      operand = value(operand);
+    for (std::size_t i = 0; i < rebuilt.operands.size(); ++i)
+      rebuilt.operands[i] = value(isAlike ? plain.node().operands[i] : node.operands[i]);
     return known.emplace(&node, algebra.make(std::move(rebuilt))).first->second;
+  }
+
+  /// What the program reduces behind the fold, over an axis that no other program need have whole: stored by it.
+  Tile saveReduced(const Tile &tile) {
+    const Axes axes = programs.ordered(unite(wholeAxes(), tile.axes()));
+    const std::string name = "reduced";
+    Tensor tensor = isTile(tile) ? programs.intermediate(name, axes, tileType()) : programs.intermediate(name, axes);
+    result.forward.stores.push_back(tw::store(tensor, axes, Operand(back(tile), tile.where()), tile.where()));
+    return algebra.converted(load(tensor, axes, tile.where()), tile.type(), tile.where());
   }
 
   /// A sum that the backward programs need and the program does not store.

@@ -160,6 +160,17 @@ Target &GradientPrograms::targetOf(const Tile &leaf) {
   Target &target = entry->second;
   if (!isNew)
     return target;
+  if (node.op == Op::scalar) {
+    if (!only) {
+      std::string name = "only";
+      for (int n = 2; !axisNames.insert(name).second; ++n)
+        name = "only_" + std::to_string(n);
+      only = {algebra.number(0, Type::i32), Axis(name, node.where)};
+      lengths.emplace(only->second.order(), Intermediate::Length{});
+    }
+    target = {{only->second}, {*only}};
+    return target;
+  }
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     const Node &index = meant(node.operands[i]).node();
     if (index.op == Op::index && !contains(target.index, index.consumed[0])) {
@@ -188,7 +199,7 @@ void GradientPrograms::storeLeaf(const Tile &leaf, const Tile &adjoint) {
   const Node &node = leaf.node();
   const std::string name = nameOf(leaf);
   const bool isScalar = node.op == Op::scalar;
-  std::vector<Axis> index = isScalar ? std::vector{Axis(name + "_only", node.where)} : targetOf(leaf).index;
+  const std::vector<Axis> &index = targetOf(leaf).index;
   auto [first, isNew] = stored.emplace(name, node.where);
   const std::string own = isNew ? unique(derivativeName(name)) : result.gradients.at(name);
   Store store = tw::store(Tensor(own, node.type, isScalar ? 1 : node.tensor->rank, node.where), index, Operand(adjoint, node.where), node.where);

@@ -115,6 +115,7 @@ private:
   bool accumulates;
   Gradient &result;
   Axis block, foldAxis;
+  std::optional<std::pair<Tile, Axis>> only;   // 0, and the axis of length 1 that gradients of scalars are stored along
   std::set<std::string> wanted, names, axisNames;
   std::map<const Node *, Target> targets;
   std::map<unsigned, Intermediate::Length> lengths;   // by Axis::order()

@@ -258,6 +258,9 @@ void requireSums(const Roles &roles, const Store &store) {
 
 Roles rolesOf(const Program &program, std::string_view blockName) {
   const auto nest = nestOf(program);
+  for (const Store &store : program.stores)
+    if (store.index.empty())
+      fail(store.where, "'" + store.tensor.name() + "' is stored along no axis, and items of a kernel share out the points of one; give it a dimension, of length 1");
   const Uses uses(program, nest.back()->axis);
   std::optional<Roles> found;
   std::optional<ProgramError> firstError;

@@ -12,7 +12,9 @@
 #include "tilewright/schedule/SearchSpace.h"
 #include "tilewright/schedule/Target.h"
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -36,6 +38,56 @@ struct How {
   int triedBlocks = 0;      // blocks a multiprocessor of the schedule, one that a tuner tries; 0: the default one
 };
 
+/// Variants that the gallery has not, and what they read besides.
+struct Own {
+  std::string name;
+  std::function<void(Attention &, Type)> describe;
+  std::function<void(Evaluation &, const VariantShape &, Type)> give;
+};
+
+const std::vector<Own> owns{
+    // The gradient of K is two products: by Q, and by other queries.
+    {"queries of two kinds",
+     [](Attention &made, Type type) {
+       const Tensor Q2("Q2", type, 4);
+       made.score([=, &made](Tile s, const At &at) { return s + 0.125 * dot(Q2(at.batch, at.head, at.query, made.d), made.keyTile(), over(made.d)); }).mask(causal());
+     },
+     [](Evaluation &in, const VariantShape &n, Type type) { in.tensors["Q2"] = randomArray({n.b, n.h, n.sq, n.d}, 4, type); }},
+    {"scalars",
+     [](Attention &made, Type) {
+       const Tensor first("first", Type::f32, 1);
+       made.score([=](Tile s, const At &at) { return s * scalar("factor") + scalar("slope") * (at.query - at.key) + first(0) * cast(at.key % 3, Type::f32); }).output([](Tile o, const AtOutput &) { return o * scalar("gain"); });
+     },
+     [](Evaluation &in, const VariantShape &, Type) {
+       in.scalars = {{"factor", 0.75}, {"slope", 0.0625}, {"gain", 1.25}};
+       in.tensors["first"] = {{1}, {0.5}};
+     }},
+    {"normed",
+     [](Attention &made, Type) {
+       const Tensor gain("gain", Type::f32, 2);
+       const Axis e = made.e;
+       made.mask(causal()).output([=](Tile o, const AtOutput &at) {
+         Tile n = cast(extent(e), o.type()), centred = o - sum(o, over(e)) / n;
+         return centred * rsqrt(sum(centred * centred, over(e)) / n + 1e-3) * gain(at.head, e);
+       });
+     },
+     [](Evaluation &in, const VariantShape &n, Type) { in.tensors["gain"] = randomArray({n.h, n.dv}, 4, Type::f32); }}};
+
+const Own *ownNamed(const std::string &name) {
+  const auto found = std::find_if(owns.begin(), owns.end(), [&](const Own &own) { return own.name == name; });
+  return found == owns.end() ? nullptr : &*found;
+}
+
+/// A variant of the gallery, or one of these.
+Program programOf(const std::string &variant, Type type) {
+  const Own *own = ownNamed(variant);
+  if (!own)
+    return makeVariant(variant, {.type = type});
+  Attention made("own", Tensor("Q", type, 4), Tensor("K", type, 4), Tensor("V", type, 4), Tensor("O", type, 4));
+  own->describe(made, type);
+  return made.program();
+}
+
 /// All that the programs of a gradient read and store, each in its type.
 Evaluation everything(const std::string &variant, const Gradient &made, const VariantShape &n, const How &how) {
   const Type type = how.type;
@@ -43,8 +95,8 @@ Evaluation everything(const std::string &variant, const Gradient &made, const Va
   in.tensors["Q"] = randomArray({n.b, n.h, n.sq, n.d}, 1, type);
   in.tensors["K"] = randomArray({n.b, n.hkv, n.skv, n.d}, 2, type);
   in.tensors["V"] = randomArray({n.b, n.hkv, n.skv, n.dv}, 3, type);
-  if (variant == "queries of two kinds")
-    in.tensors["Q2"] = randomArray({n.b, n.h, n.sq, n.d}, 4, type);
+  if (const Own *own = ownNamed(variant))
+    own->give(in, n, type);
   else
     addCaptures(in, variant, n, type);
   in.tensors["dO"] = randomArray({n.b, n.h, n.sq, n.dv}, 5, type);
@@ -87,16 +139,6 @@ Schedule tried(const Program &program, const LaunchShape &shape, const Schedule 
   return {};
 }
 
-/// A variant of the gallery, or one whose gradient of K is two products: by Q, and by other queries.
-Program programOf(const std::string &variant, Type type) {
-  if (variant != "queries of two kinds")
-    return makeVariant(variant, {.type = type});
-  const Tensor Q2("Q2", type, 4);
-  Attention made("two_kinds", Tensor("Q", type, 4), Tensor("K", type, 4), Tensor("V", type, 4), Tensor("O", type, 4));
-  made.score([&](Tile s, const At &at) { return s + 0.125 * dot(Q2(at.batch, at.head, at.query, made.d), made.keyTile(), over(made.d)); }).mask(causal());
-  return made.program();
-}
-
 /// The backward programs, or the one that stores a tensor, in the simulator against evaluate(): reports, and how far off. Under the default schedule, or one that a tuner tries.
 void right(const std::string &variant, const VariantShape &n, const std::string &stored = "", const How &how = {}) {
   const Type type = how.type;
@@ -106,6 +148,8 @@ void right(const std::string &variant, const VariantShape &n, const std::string 
   const Evaluation all = everything(variant, made, n, how);
   for (const Program &each : made.backward) {
     Evaluation in;
+    for (const Tile &scalar : scalarsOf(each))
+      in.scalars[scalar.node().label] = all.scalars.at(scalar.node().label);
     std::map<std::string, std::vector<std::int64_t>> shapes;
     for (const auto &tensor : tensorsOf(each))
       in.tensors[tensor->name] = all.tensors.at(tensor->name);
@@ -219,6 +263,17 @@ TEST_CASE("gradients of variants with tables, sinks, factors and functions, on b
   right("sigmoid+docprefix", n, "", {.type = Type::f16, .target = "a100"});
 }
 
+TEST_CASE("edge row 64: gradients of scalars, on both families") {
+  const VariantShape n{2, 2, 1, 72, 84, 64, 64};
+  for (const char *target : {"h200", "a100"})
+    right("scalars", n, "", {.target = target});
+}
+
+TEST_CASE("gradients where outputs are normed, on both families") {
+  for (const char *target : {"h200", "a100"})
+    right("normed", {1, 2, 1, 72, 84, 64, 64}, "", {.target = target});
+}
+
 TEST_CASE("gradients where rows' tiles lie between programs, and where a gradient is more than one product, on both families") {
   const VariantShape n{1, 2, 1, 72, 84, 64, 64};
   right("gated", n);
@@ -240,13 +295,14 @@ TEST_CASE("edge rows 16, 36, 74: one of each, groups, no key, no query") {
 
 TEST_CASE("gradients of all variants of the gallery have kernels for GPUs") {
   const VariantShape n{1, 2, 1, 64, 64, 64, 64};
+  const Target &target = findTarget(GENERATE("h200", "a100"));
   std::vector<std::string> refused;
   for (const Variant &variant : gallery()) {
     const Program program = makeVariant(variant.name);
-    const Gradient made = fitting(program, n, findTarget("h200"));
+    const Gradient made = fitting(program, n, target);
     try {
       for (const Program &each : made.backward)
-        (void)compileDevice(each, defaultSchedule(each, findTarget("h200"), innerOf(each, n)), findTarget("h200"));
+        (void)compileDevice(each, defaultSchedule(each, target, innerOf(each, n)), target);
     } catch (const std::exception &error) {
       refused.push_back(variant.name);
     }

@@ -348,6 +348,8 @@ FailureOr<Plan> Distributor::plan(Block &block) {
     if (auto product = dyn_cast<arith::MulFOp>(op); product && spaceOf(result) == Space::element && product->hasOneUse() && !isa<tile::DotOp, tile::StoreOp>(*product->getUsers().begin()) && accumulatedDot(product->getUsers().begin()->getResult(0)))
       continue;
     Space space = spaceOf(reduce ? reduce.getSource() : result);
+    if (reduce && space == Space::column && spaceOf(result) == Space::scalar)
+      return op.emitError() << "reduces " << reduce.getSource().getType() << " to one number; on a GPU rows of the block axis \"" << kernel.getBlock() << "\" are reduced: let what is reduced run along that axis too", failure();
     if (space == Space::column)
       continue;                                         // computed where it is used
     int phase = 0;

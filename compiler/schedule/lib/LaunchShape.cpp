@@ -138,10 +138,15 @@ LaunchShape backwardShape(const Gradient &gradient, LaunchShape shape) {
     like(derivative, output);
   for (const auto &[input, derivative] : gradient.gradients)
     like(derivative, input);
+  for (const Tile &scalar : scalarsOf(gradient.forward))
+    if (const auto found = gradient.gradients.find(scalar.node().label); found != gradient.gradients.end())
+      shape.tensors[found->second] = {1};
   for (const Intermediate &between : gradient.intermediates) {
     std::vector<std::int64_t> lengths;
     for (const Intermediate::Length &length : between.shape)
-      if (auto found = shape.tensors.find(length.tensor); found != shape.tensors.end() && length.dimension < found->second.size())
+      if (length.tensor.empty())
+        lengths.push_back(1);
+      else if (auto found = shape.tensors.find(length.tensor); found != shape.tensors.end() && length.dimension < found->second.size())
         lengths.push_back(found->second[length.dimension]);
     if (lengths.size() == between.shape.size())
       shape.tensors[between.tensor.name()] = std::move(lengths);

@@ -29,6 +29,17 @@ device.kernel @carries_column "sm90a" items "q" 64 of [] {
 }
 
 // -----
+#k = #tile.axes<"k">
+
+device.kernel @reduces_column "sm90a" items "q" 64 of [] {
+  device.consumers 1 registers 240 {
+    %x = arith.constant dense<1.0> : tensor<32xf32, #k>
+    // expected-error @below {{reduces 'tensor<32xf32, #tile.axes<"k">>' to one number; on a GPU rows of the block axis "q" are reduced: let what is reduced run along that axis too}}
+    %r = tile.reduce sum %x over "k" : tensor<32xf32, #k> -> f32
+  }
+}
+
+// -----
 #qe = #tile.axes<"q", "e">
 
 device.kernel @carries_tile "sm90a" items "q" 64 of [] {

@@ -1,5 +1,6 @@
 // Gradients of what a score captures: biases, slopes, tables, temperatures, sinks; and of scalars.
 #include "Gradients.h"
+#include "tilewright/dsl/Roles.h"
 
 using namespace tw;
 using namespace tw::tests;
@@ -68,6 +69,17 @@ TEST_CASE("edge row 64: a learnable scalar has its gradient, a tensor of one ele
   Attention capped("capped", Tensor("Q", Type::f32, 4), Tensor("K", Type::f32, 4), Tensor("V", Type::f32, 4), Tensor("O", Type::f32, 4));
   capped.score(softcap(scalar("cap", Type::f32, Sign::positive)));
   checkGradients(capped.program(), in, {"Q", "K", "V", "cap"});
+}
+
+TEST_CASE("edge row 64: several learnable scalars, and a tensor's only element beside them") {
+  Tensor first("first", Type::f32, 1);
+  Evaluation in = attentionInputs(lengths);
+  in.scalars = {{"p", 0.7}, {"m", 0.1}};
+  in.tensors["first"] = {{1}, {0.5}};
+  const Gradients result = checkGradients(attentionWith([=](Tile s, const At &at) { return s * scalar("p") + scalar("m") * (at.query - at.key) + first(0) * at.key; }).program(), in, {"Q", "K", "V", "p", "m", "first"});
+  for (const Program &program : result.made.backward)
+    if (!foldsOf(program).empty())
+      CHECK_NOTHROW(rolesOf(program));   // each has a kernel
 }
 
 TEST_CASE("edge row 66: the gradient of a bf16 bias is bf16, summed in f32") {

@@ -1,6 +1,7 @@
 // What gradient() refuses: with which words, and where.
 #include "Refused.h"
 #include "programs/Programs.h"
+#include "tilewright/dsl/Roles.h"
 
 using namespace tw;
 
@@ -25,6 +26,14 @@ TEST_CASE("recurrences, stabilisers of one tile and maxima over the fold's axis 
   REFUSED("stabiliser f32[t] is not carried from tile to tile; gradient() holds carried ones: return it from the step", gradient({"local", {store(R, {t}, s)}}));
   auto [m] = fold(v, std::tuple{full(0, {t})}, [&](Tile m) { return std::tuple{m + max(X(t, v), over(v))}; });
   REFUSED("reduce_max over 'v' sees one tile at a time, and has no derivative here; carry it through the fold as a stabiliser(...)", gradient({"tops", {store(R, {t}, m)}}));
+}
+
+TEST_CASE("a gradient without a dimension has no kernel") {
+  const Tensor heat("heat", Type::f32, 0);
+  Attention made("heated", Tensor("Q", Type::f32, 4), Tensor("K", Type::f32, 4), Tensor("V", Type::f32, 4), Tensor("O", Type::f32, 4));
+  made.score([=](Tile s, const At &) { return s * heat.at({}); });
+  const Gradient gradients = gradient(made.program());
+  REFUSED("'dheat' is stored along no axis, and items of a kernel share out the points of one; give it a dimension, of length 1", rolesOf(gradients.backward.back()));
 }
 
 TEST_CASE("names that a program has not are refused") {

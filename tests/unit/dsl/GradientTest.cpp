@@ -134,6 +134,23 @@ TEST_CASE("tiles of rows of which each element is computed by itself have a prog
   }
 }
 
+TEST_CASE("what a program reduces behind its fold is stored by it") {
+  Attention normed("normed", Tensor("Q", Type::f32, 4), Tensor("K", Type::f32, 4), Tensor("V", Type::f32, 4), Tensor("O", Type::f32, 4));
+  const Tensor gain("gain", Type::f32, 2);
+  const Axis e = normed.e;
+  normed.mask(causal()).output([=](Tile o, const AtOutput &at) {
+    Tile n = cast(extent(e), o.type()), centred = o - sum(o, over(e)) / n;
+    return centred * rsqrt(sum(centred * centred, over(e)) / n + 1e-3) * gain(at.head, e);
+  });
+  Evaluation in = attentionInputs({2, 4, 2, 9, 13, 8, 16});
+  in.tensors["gain"] = randomArray({4, 16}, 9);
+  in.foldTile = 4;
+  const Gradients result = checkGradients(normed.program(), in, {"Q", "K", "V", "gain"});
+  CHECK(std::count_if(result.made.intermediates.begin(), result.made.intermediates.end(), [](const Intermediate &between) { return between.tensor.name().starts_with("reduced"); }) == 2);
+  for (const Program &program : result.made.backward)
+    CHECK_NOTHROW(rolesOf(program));
+}
+
 TEST_CASE("products by the same tile are one of their sum") {
   const Gradient made = gradient(makeVariant("differential"), {.outputs = {"O"}, .inputs = {"V"}});
   const Program &values = made.backward.back();
