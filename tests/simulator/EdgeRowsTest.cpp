@@ -9,6 +9,7 @@
 #include "tilewright/device/Named.h"
 #include "tilewright/dsl/Dsl.h"
 #include "tilewright/dsl/Gallery.h"
+#include "tilewright/dsl/Roles.h"
 #include "tilewright/emit/EmitCuda.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
@@ -232,6 +233,32 @@ TEST_CASE("edge row 39: shared memory is never more than there is") {
     }
 }
 
+TEST_CASE("edge row 39: nor is it for gradients") {
+  const Gradient made = gradient(makeVariant("causal", {.type = Type::bf16}), {.outputs = {"O"}, .inputs = {}, .tilesPerProgram = 1});
+  const std::map<std::string, std::int64_t> lengths{{"d", 192}, {"e", 128}};
+  for (const char *whole : {"h200", "a100", "l4"})
+    for (int kibibytes : {48, 64, 99, 163, 227}) {
+      const Target target = withSharedLimit(findTarget(whole), kibibytes << 10);
+      for (const Program &program : made.backward) {
+        INFO(program.name << " on " << target.name << " with " << kibibytes << " KiB");
+        std::map<std::string, std::int64_t> inner;
+        const Roles roles = rolesOf(program);
+        for (std::size_t i = 0; i < roles.axes.size(); ++i)
+          if (roles.roles[i] == Role::inner)
+            inner[roles.axes[i].name()] = lengths.at(roles.axes[i].name());
+        std::string refusal;
+        try {
+          const Schedule schedule = defaultSchedule(program, target, inner);
+          CHECK(compileDevice(program, schedule, target).launch.sharedBytes <= target.sharedBytesPerBlock);
+        } catch (const std::invalid_argument &error) {
+          refusal = error.what();
+          CHECK_THAT(refusal, Catch::Contains("the smallest tiles need ") && Catch::Contains("there are ") && Catch::Contains("make an inner axis shorter"));
+        }
+        CHECK((kibibytes < 99 || refusal.empty()));
+      }
+    }
+}
+
 TEST_CASE("edge row 39: kernels within a limit of shared memory are right") {
   for (const char *name : {"h200", "h200-sm80"})
     for (int kibibytes : {48, 64, 99})
@@ -244,6 +271,56 @@ TEST_CASE("edge row 39: kernels within a limit of shared memory are right") {
         CHECK(kernel.artifact.launch.sharedBytes <= kibibytes << 10);
         right(kernel, n, randomInputs(n, Type::bf16));
       }
+}
+
+/// The order of a tensor's dimensions in memory, the slowest first.
+Layout ordered(const std::vector<std::int64_t> &shape, const std::vector<int> &order) {
+  Layout layout{std::vector<std::int64_t>(shape.size())};
+  std::int64_t next = 1;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    layout.strides[std::size_t(order[i])] = next;
+    next *= shape[std::size_t(order[i])];
+  }
+  return layout;
+}
+
+/// Runs once more with tensors elsewhere in memory, and expects the same bits.
+void checkLayouts(const Compiled &c, const Lengths &n, const Evaluation &inputs, const std::map<std::string, Array> &want, const std::map<std::string, Layout> &layouts) {
+  const EmittedOutcome outcome = c.kernel.run(inputs, {{"O", {n.b, n.h, n.sq, n.dv}}, {"lse", {n.b, n.h, n.sq}}}, simulatorSettings(0).front(), 2, layouts);
+  INFO(outcome.simulation.text());
+  CHECK(outcome.simulation.clean());
+  for (const char *name : {"O", "lse"})
+    CHECK(std::memcmp(outcome.outputs.at(name).data.data(), want.at(name).data.data(), want.at(name).data.size() * sizeof(double)) == 0);
+}
+
+TEST_CASE("edge row 42: one head of K and V behind sixteen of Q in one buffer gives the same bits") {
+  const Lengths n{2, 16, 1, 64, 64, 64, 64};
+  const Evaluation inputs = randomInputs(n, Type::f16);
+  for (const char *target : {"h200", "a100"}) {
+    INFO(target);
+    const Compiled kernel(makeVariant("plain", {.type = Type::f16}), Type::f16, 64, 64, findTarget(target));
+    const auto outputs = right(kernel, n, inputs);
+    // [S, B, 18 heads, D]
+    const std::vector<std::int64_t> strides{18 * 64, 64, n.b * 18 * 64, 1};
+    checkLayouts(kernel, n, inputs, outputs, {{"Q", {strides}}, {"K", {strides, 16 * 64}}, {"V", {strides, 17 * 64}}});
+  }
+}
+
+TEST_CASE("edge row 44: dimensions in any order in memory give the same bits") {
+  const Lengths n{2, 4, 2, 33, 33, 256, 256};
+  const Evaluation inputs = randomInputs(n, Type::bf16);
+  for (const char *target : {"h200", "a100"}) {
+    INFO(target);
+    const Compiled kernel(makeVariant("plain", {.type = Type::bf16}), Type::bf16, 256, 256, findTarget(target));
+    const auto outputs = right(kernel, n, inputs);
+    for (const std::vector<int> &order : {std::vector{0, 2, 1, 3}, {2, 0, 1, 3}}) {
+      std::map<std::string, Layout> layouts;
+      for (auto [name, heads] : {std::pair("Q", n.h), std::pair("K", n.hkv), std::pair("V", n.hkv), std::pair("O", n.h)})
+        layouts[name] = ordered({n.b, heads, 33, 256}, order);
+      layouts["lse"] = {{33, n.b * 33, 1}};   // [H, B, S]
+      checkLayouts(kernel, n, inputs, outputs, layouts);
+    }
+  }
 }
 
 TEST_CASE("edge row 51: offsets past 2^31 elements") {
@@ -314,14 +391,16 @@ TEST_CASE("edge row 108: kernels need no header and no include path") {
     CHECK(option.find("-I") != 0);
     CHECK(option.find("include") == std::string::npos);
   }
-  for (const char *each : programs::plainVariants)
-    for (Type type : {Type::bf16, Type::f16}) {
-      const Program program = makeVariant(each, {.type = type});
-      const std::string text = assembledText(compileDevice(program, Compiled::small(program, 64, 64), findTarget("h200")));
-      INFO(each);
-      CHECK(text.find("#include") == std::string::npos);
-      CHECK(text.find("INFINITY") == std::string::npos);
-    }
+  for (const char *name : {"h200", "a100"})
+    for (const char *each : programs::plainVariants)
+      for (Type type : {Type::bf16, Type::f16}) {
+        const Program program = makeVariant(each, {.type = type});
+        const Target &target = findTarget(name);
+        const std::string text = assembledText(compileDevice(program, defaultSchedule(program, target, {{"d", 64}, {"e", 64}}), target));
+        INFO(each << " for " << name);
+        CHECK(text.find("#include") == std::string::npos);
+        CHECK(text.find("INFINITY") == std::string::npos);
+      }
 }
 
 /// Some keys hold `poison` in one tensor; every row that sees one may be spoilt, no other.

@@ -26,7 +26,7 @@ TEST_CASE("no driver: there are no GPUs, and what needs one says so") {
   CHECK(messageOf<RuntimeError>([] { (void)residence(64); }) == absence);
 }
 
-TEST_CASE("no NVRTC: what would compile says so") {
+TEST_CASE("edge row 107: no NVRTC: what would compile says so") {
   const std::string absence = "NVRTC, NVIDIA's run-time compiler, is needed to build a kernel for a GPU, and TILEWRIGHT_NVRTC=/nowhere/libnvrtc.so.13 cannot be opened; name a libnvrtc.so.13 or .12 "
                               "that is there";
   CHECK(nvrtcAbsence() == absence);

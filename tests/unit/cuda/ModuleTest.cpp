@@ -19,7 +19,7 @@ struct alignas(128) Block {
 
 } // namespace
 
-TEST_CASE("a launch goes to the GPU and the stream that are named") {
+TEST_CASE("edge row 95: a launch goes to the GPU and the stream that are named") {
   fake().launches.clear();
   fake().parameterBytes = 4;
   const Module module(image());

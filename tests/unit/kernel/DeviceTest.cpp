@@ -79,7 +79,7 @@ TEST_CASE("counters are zeroed before each launch, unless they are promised to b
   CHECK(fake().calls["cuMemsetD32Async"] == zeroed);
 }
 
-TEST_CASE("a launch that is made again and again is recorded, and queued as a graph") {
+TEST_CASE("edge row 95: a launch that is made again and again is recorded, and queued as a graph") {
   Artifact artifact = rowsArtifact();
   if (!assembleRows(artifact))
     return;
@@ -195,7 +195,7 @@ TEST_CASE("empty problems") {
   }
 }
 
-TEST_CASE("tensors that are not on one GPU are refused, and nothing is launched") {
+TEST_CASE("edge row 96: tensors that are not on one GPU are refused, and nothing is launched") {
   Artifact artifact = rowsArtifact();
   if (!assembleRows(artifact))
     return;
