@@ -8,7 +8,7 @@ namespace tw {
 namespace {
 
 /// The fields that are not widths, in the order in which they print.
-const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "producer", "blocksPerSM", "registerRows", "registerVectors", "nested"};
+const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "producer", "blocksPerSM", "registerRows", "registerVectors", "nested", "votes", "firstVote", "observed"};
 
 [[noreturn]] void refuse(std::string_view text, const std::string &why) {
   throw std::invalid_argument("schedule '" + std::string(text) + "': " + why);
@@ -65,7 +65,13 @@ std::string print(const Schedule &s) {
   out += " warpgroups=" + std::to_string(s.warpgroups) + " stages=" + std::to_string(s.stages) + " blockBuffers=" + std::to_string(s.blockBuffers);
   out += std::string(" overlap=") + yesNo(s.overlap) + " turns=" + yesNo(s.turns) + " drawn=" + yesNo(s.drawn) + " stabilised=" + yesNo(s.stabilised);
   out += std::string(" producer=") + yesNo(s.producer) + " blocksPerSM=" + std::to_string(s.blocksPerSM);
-  return out + " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors) + nested;
+  out += " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors) + nested;
+  const Schedule usual;
+  if (s.votes != usual.votes)
+    out += " votes=" + std::to_string(s.votes);
+  if (s.firstVote != usual.firstVote)
+    out += " firstVote=" + std::to_string(s.firstVote);
+  return out + (s.observed ? " observed=yes" : "");
 }
 
 Schedule parseSchedule(std::string_view text) {
@@ -111,6 +117,12 @@ Schedule parseSchedule(std::string_view text) {
       s.registerRows = positive(text, field, value);
     else if (field == "registerVectors")
       s.registerVectors = positive(text, field, value);
+    else if (field == "votes")
+      s.votes = positive(text, field, value);
+    else if (field == "firstVote")
+      s.firstVote = positive(text, field, value);
+    else if (field == "observed")
+      s.observed = truth(text, field, value);
     else if (detail::isIdentifier(field)) {
       if (std::string close = detail::nearest(field, fields); field.size() > 3 && !close.empty())
         refuse(text, "'" + field + "' is unknown; did you mean '" + close + "'?; " + known());

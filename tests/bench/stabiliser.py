@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What a held stabiliser costs where it never holds: keys whose scores rise from every visited tile to the next.
 
-    python3 tests/bench/stabiliser.py --library build/lib/libtilewright.so [--length 16384] [--json out.json]
+    python3 tests/bench/stabiliser.py --library build/lib/libtilewright.so [--length 16384] [--also soon:firstVote=2 …] [--json out.json]
 
 The default kernel and one that never holds it (stabilised=no, else the same schedule) run on such keys and on usual ones, interleaved;
 times are medians. Both results are checked against float64. Exit status 1 where one is wrong, or where the default kernel takes more than
-1.1 times as long on rising keys as the other one. Needs an H100 or H200 and torch with CUDA.
+1.1 times as long on rising keys as the other one. `--also` times the default schedule with other fields beside them; of those nothing but
+results counts for the status. Needs an H100 or H200 and torch with CUDA.
 """
 import argparse
 import json
@@ -27,11 +28,19 @@ def worst_error(torch, q, k, v, o, causal):
     return (s.softmax(-1) @ v[0, 0].double() - o[0, 0, rows].double()).abs().max().item()
 
 
+def changed(schedule, fields):
+    """The schedule with these fields, `votes=4,firstVote=1`, in place of its own."""
+    given = dict(field.split("=") for field in fields.split(","))
+    kept = [each for each in schedule.split() if each.split("=")[0] not in given]
+    return " ".join(kept + [f"{name}={value}" for name, value in given.items()])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", required=True, help="libtilewright.so")
     parser.add_argument("--length", type=int, default=16384)
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--also", nargs="+", default=[], metavar="NAME:FIELD=VALUE,…", help="kernels under the default schedule with other fields, beside")
     parser.add_argument("--json", help="write the rows to this file")
     args = parser.parse_args()
     import torch
@@ -45,10 +54,13 @@ def main():
         rising_k = ((n - torch.arange(n, device="cuda")).float()[None, None, :, None] * 0.5 / d ** 0.5).expand_as(k).to(torch.bfloat16).contiguous()
         default = library.build(variant, "bf16", d)
         schedule = next(line.split(None, 1)[1] for line in default.describe().splitlines() if line.split()[:1] == ["schedule"])
-        exact = library.build(variant, "bf16", d, options="schedule=" + schedule.replace("stabilised=yes", "stabilised=no"))
+        kernels = {"default": default, "exact": library.build(variant, "bf16", d, options="schedule=" + changed(schedule, "stabilised=no"))}
+        for also in args.also:
+            name, fields = also.split(":", 1)
+            kernels[name] = library.build(variant, "bf16", d, options="schedule=" + changed(schedule, fields))
         runs, wrong = {}, {}
         for kind, (a, b) in {"usual": (q, k), "rising": (rising_q, rising_k)}.items():
-            for name, kernel in (("default", default), ("exact", exact)):
+            for name, kernel in kernels.items():
                 o, lse = torch.empty_like(q), torch.empty(q.shape[:3], device="cuda")
                 runs[name, kind] = kernel.bind({"Q": a, "K": b, "V": v, "O": o, "lse": lse})
                 runs[name, kind]()
@@ -68,9 +80,13 @@ def main():
         median = {run: statistics.median(t) for run, t in times.items()}
         cost = median["default", "rising"] / median["exact", "rising"]
         bad |= bool(wrong) or cost > 1.1
-        rows.append({"variant": variant, "length": n, "milliseconds": {f"{name} {kind}": t for (name, kind), t in median.items()}, "rising_over_exact": cost, "wrong": wrong})
+        others = {name: {"rising_over_exact": median[name, "rising"] / median["exact", "rising"], "usual_over_default": median[name, "usual"] / median["default", "usual"]}
+                  for name in kernels if name not in ("default", "exact")}
+        rows.append({"variant": variant, "length": n, "milliseconds": {f"{name} {kind}": t for (name, kind), t in median.items()}, "rising_over_exact": cost, "wrong": wrong, "also": others})
         print(f"{variant} {n}: " + ", ".join(f"{name} on {kind} keys {t:.3f} ms" for (name, kind), t in median.items()) + f"; rising keys cost {cost:.3f} times the exact kernel"
               + (f"; WRONG {wrong}" if wrong else ""), flush=True)
+        for name, each in others.items():
+            print(f"  {name}: rising keys {each['rising_over_exact']:.3f} times the exact kernel, usual keys {each['usual_over_default']:.3f} times the default one", flush=True)
     if args.json:
         Path(args.json).write_text(json.dumps(rows, indent=2) + "\n")
     return 1 if bad else 0

@@ -15,8 +15,10 @@ Schedule changed(const Schedule &schedule, std::string_view fields) {
     name += field.substr(0, field.find('=') + 1);
     fields.remove_prefix(std::min(end + 1, fields.size()));
     const std::size_t old = text.find(name);
-    if (old == text.npos)
-      throw std::invalid_argument("the schedule has no field " + name);
+    if (old == text.npos) {      // one that is printed only where it is not the default
+      text += " " + field;
+      continue;
+    }
     const std::size_t next = std::min(text.find(' ', old + 1), text.size());
     text.replace(old + 1, next - old - 1, field);
   }

@@ -50,8 +50,13 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
            [&](OpPassManager &pm) {
              if (schedule.overlap)
                pm.addPass(createOverlapStages());
-             if (schedule.stabilised && target.isHopper())        // elsewhere warps wait for their own dots, and registers are few
-               pm.addPass(createLeaveAttempts());
+             if (schedule.stabilised && target.isHopper()) {      // elsewhere warps wait for their own dots, and registers are few
+               LeaveAttemptsOptions leave;
+               leave.steps = schedule.votes;
+               leave.first = schedule.firstVote ? schedule.firstVote : schedule.votes;
+               leave.observe = schedule.observed;
+               pm.addPass(createLeaveAttempts(leave));
+             }
              if (schedule.turns)
                pm.addPass(createTakeTurns());
              if (!schedule.producer)
@@ -126,6 +131,13 @@ static void requireCopies(const Schedule &schedule, const Target &target) {
     refuse("producer=no and stages=1", "a step's tiles are read while the next one's come", "stages=2 or producer=yes");
 }
 
+/// Before its first vote an item takes no more steps than between two.
+static void requireVotes(const Schedule &schedule) {
+  if (schedule.firstVote > schedule.votes)
+    throw CompileError(fmt::format("the schedule has firstVote={} and votes={}: the first vote comes after {} steps at most; take firstVote={} or less. The schedule: {}", schedule.firstVote, schedule.votes,
+                                   schedule.votes, schedule.votes, print(schedule)));
+}
+
 /// Lists are the producer's.
 static void requireProducer(Compilation &compilation, const Schedule &schedule, const Target &target) {
   if (!schedule.producer && !compilation.lists().empty())
@@ -148,6 +160,7 @@ Artifact compileDevice(const Program &program, const Schedule &schedule, const T
   if (target.isHost())
     throw CompileError(fmt::format("{} is no GPU; compileHost makes code for it", target.title));
   requireCopies(schedule, target);
+  requireVotes(schedule);
   if (options.onStage)
     options.onStage({"program", ".txt", print(program, Locations::print)});
   Compilation compilation(program, schedule, options);

@@ -20,8 +20,17 @@ TEST_CASE("a schedule names the axes that are walked in chunks") {
   CHECK(parseSchedule(print(s)) == s);
 }
 
+TEST_CASE("when an item votes is printed where it is not the default") {
+  Schedule s{"q", {{"q", 64}, {"k", 128}}};
+  s.votes = 4;
+  s.firstVote = 2;
+  s.observed = true;
+  CHECK(print(s).ends_with(" registerVectors=2 votes=4 firstVote=2 observed=yes"));
+  CHECK(parseSchedule(print(s)) == s);
+}
+
 TEST_CASE("refused: schedules") {
-  const std::string known = "known are the widths of axes, block, warpgroups, stages, blockBuffers, overlap, turns, drawn, stabilised, producer, blocksPerSM, registerRows, registerVectors, nested";
+  const std::string known = "known are the widths of axes, block, warpgroups, stages, blockBuffers, overlap, turns, drawn, stabilised, producer, blocksPerSM, registerRows, registerVectors, nested, votes, firstVote, observed";
   CHECK_THROWS_MATCHES(parseSchedule("fast"), std::invalid_argument, Message("schedule 'fast': 'fast' is no field=value; " + known));
   CHECK_THROWS_MATCHES(parseSchedule("q=0"), std::invalid_argument, Message("schedule 'q=0': q=0 is no whole number from 1; " + known));
   CHECK_THROWS_MATCHES(parseSchedule("q=8 q=9"), std::invalid_argument, Message("schedule 'q=8 q=9': 'q' is given twice; give it once"));

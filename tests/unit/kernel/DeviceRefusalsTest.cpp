@@ -167,6 +167,7 @@ TEST_CASE("schedules that a target cannot run are refused with the cure") {
   CHECK(refusedFor("h200", "q=128 blocksPerSM=6 k=64") ==
         "the schedule has blocksPerSM=6 and warpgroups=2: on NVIDIA H200 SXM a multiprocessor runs 2048 threads, and a block has 384; take blocksPerSM=5 or less");
   CHECK(refusedFor("h200", "q=64 warpgroups=1 turns=no blocksPerSM=2 k=64") == "accepted");
+  CHECK(refusedFor("h200", "q=128 k=64 votes=4 firstVote=5") == "the schedule has firstVote=5 and votes=4: the first vote comes after 4 steps at most; take firstVote=4 or less");
   CHECK(refusedFor("a10", "q=128 producer=no k=64") == "the schedule has producer=no and overlap=yes: on NVIDIA A10 a warp that copies for itself also waits for its own products; take overlap=no or producer=yes");
   CHECK(refusedFor("a10", "q=128 producer=no overlap=no stages=1 k=64") == "the schedule has producer=no and stages=1: on NVIDIA A10 a step's tiles are read while the next one's come; take stages=2 or producer=yes");
   const Program documents = makeVariant("documents", {.type = Type::bf16});

@@ -31,11 +31,15 @@ struct Schedule {
   int registerRows = 6;                  // CPU: rows of a register block of a dot
   int registerVectors = 2;               // CPU: vectors a row of a register block of a dot
   std::map<std::string, Chunks> nested = {};   // inner axes walked in chunks; the others lie whole inside a tile
+  int votes = 8;                         // steps of an item between two votes on whether it goes on in the exact way
+  int firstVote = 0;                     // steps until the first of them; 0: as many
+  bool observed = false;                 // until then nothing is attempted: how scores grow decides
 
   friend bool operator==(const Schedule &, const Schedule &) = default;
 };
 
-/// `block=q q=64 k=64 d=128 e=128 warpgroups=2 …`, every field, in a fixed order; `nested=d:64x4` where an axis is walked in chunks.
+/// `block=q q=64 k=64 d=128 e=128 warpgroups=2 …`, every field, in a fixed order; `nested=d:64x4` where an axis is walked in chunks; `votes`, `firstVote` and `observed` where
+/// they are not the default.
 [[nodiscard]] std::string print(const Schedule &schedule);
 /// Reads that back; throws std::invalid_argument naming the field, what was expected and the known fields.
 [[nodiscard]] Schedule parseSchedule(std::string_view text);

@@ -73,10 +73,17 @@ def OverlapStages : Pass<"device-overlap-stages", "::mlir::ModuleOp"> {
 def LeaveAttempts : Pass<"device-leave-attempts", "::mlir::ModuleOp"> {
   let summary = "where an item's votes have failed, take the exact way in a loop of its own";
   let description = [{
-    A loop whose steps attempt a quick way is walked eight steps at a time. Before each of these parts a warpgroup votes (`device.any` with `device.warpgroup`):
+    A loop whose steps attempt a quick way is walked `steps` at a time, the first time `first`. Before each of these parts a warpgroup votes (`device.any` with `device.warpgroup`):
     where one of its warps has given up attempting, the part's steps have the exact way alone, and their tiles are given back as soon as their dots are done. Where a thread has fewer than 200 registers
     nothing is done.
+
+    With `observe` the first part goes the exact way and attempts nothing: where one of its steps scales accumulators down so far that its attempt would have been refused, the item
+    goes on in the exact way, without an attempt that fails. Every part depends on the item alone.
   }];
+  let options = [
+    Option<"steps", "steps", "int", "8", "steps between two votes">,
+    Option<"first", "first", "int", "8", "steps until the first vote">,
+    Option<"observe", "observe", "bool", "false", "take the first part in the exact way, and see whether attempts would have held">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
 
