@@ -186,7 +186,12 @@ Value ImportValues::compute(const Tile &tile) {
   case Op::index: {
     const Axis &axis = node.consumed.front();
     Value start = startOf(axis, where);
-    return !roles.isTiled(axis) ? start : tile::PositionsOp::create(b, where, typeOver(Type::i32, {axis}), start).getResult();
+    if (!roles.isTiled(axis))
+      return start;
+    auto positions = tile::PositionsOp::create(b, where, typeOver(Type::i32, {axis}), start);
+    if (roles.of(axis) == Role::fold)
+      positions->setAttr(tile::alignedAttrName, b.getUnitAttr());
+    return positions;
   }
   case Op::extent:
     return extent(node.consumed.front());

@@ -147,6 +147,47 @@ FailureOr<Value> Distributor::resolve(Value value) {
   return emitError(loc) << "the value " << value.getType() << " is used where it is not held", failure();
 }
 
+/// The tile's coordinates that the quotient or rest by a whole number is of, and that number; null if it is neither.
+static std::pair<tile::PositionsOp, int64_t> dividedPositions(Operation *op) {
+  auto quotient = dyn_cast<arith::FloorDivSIOp>(op);
+  APInt divisor;
+  if (!quotient || !matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive())
+    return {};
+  auto positions = quotient.getLhs().getDefiningOp<tile::PositionsOp>();
+  return {positions && positions->hasAttr(tile::alignedAttrName) ? positions : tile::PositionsOp(), divisor.getSExtValue()};
+}
+
+/// Of a tile that starts at s, a multiple of its width w, the column c has
+///
+///   (s + c) / n = s / n + c / n     and  (s + c) mod n = c mod n           where n divides w,
+///   (s + c) / n = s / n             and  (s + c) mod n = s mod n + c       where w divides n,
+///
+/// which is less for each element: c / n is the same for runs of columns, s / n for all of them.
+Value Distributor::partedQuotient(Operation *op) {
+  Location loc = op->getLoc();
+  auto rest = dyn_cast<arith::SubIOp>(op);
+  auto product = rest ? rest.getRhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  APInt factor;
+  if (rest && (!product || !matchPattern(product.getRhs(), m_ConstantInt(&factor))))
+    return {};
+  Operation *divided = rest ? product.getLhs().getDefiningOp() : op;
+  if (!divided)
+    return {};
+  auto [positions, n] = dividedPositions(divided);
+  if (!positions || (rest && (rest.getLhs() != positions.getResult() || factor.getSExtValue() != n)))
+    return {};
+  const int64_t width = positions.getResult().getType().getDimSize(0);
+  if (width % n && n % width)
+    return {};
+  Value start = scalars.lookupOrDefault(positions.getStart()), by = integer(n, loc);
+  auto column = [&]() -> Value { return arith::AddIOp::create(b, loc, device::ColumnOffsetOp::create(b, loc, b.getI32Type()), device::ColumnOp::create(b, loc, b.getI32Type())); };
+  auto quotientOf = [&](Value x) -> Value { return arith::FloorDivSIOp::create(b, loc, x, by); };
+  auto restOf = [&](Value x) -> Value { return arith::SubIOp::create(b, loc, x, arith::MulIOp::create(b, loc, quotientOf(x), by)); };
+  if (width % n == 0)
+    return rest ? restOf(column()) : arith::AddIOp::create(b, loc, quotientOf(start), quotientOf(column())).getResult();
+  return rest ? arith::AddIOp::create(b, loc, restOf(start), column()).getResult() : quotientOf(start);
+}
+
 /// A value along columns only, for the present element.
 FailureOr<Value> Distributor::resolveColumn(Value value) {
   Operation *op = value.getDefiningOp();
@@ -165,6 +206,8 @@ FailureOr<Value> Distributor::resolveColumn(Value value) {
     return Value(device::LoadColumnOp::create(b, loc, b.getF32Type(), vector, Value()));
   if (auto positions = dyn_cast<tile::PositionsOp>(op))
     return Value(arith::AddIOp::create(b, loc, threadColumn(positions.getStart()), column()));
+  if (Value parted = partedQuotient(op))
+    return parted;
   // A coordinate as a number: a constant for each element, and the thread's own part, converted once.
   if (auto number = dyn_cast<arith::SIToFPOp>(op))
     if (auto positions = number.getIn().getDefiningOp<tile::PositionsOp>())

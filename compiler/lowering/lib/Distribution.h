@@ -130,6 +130,7 @@ private:
   bool isSumOfLanes(tile::ReduceOp reduce) const;
   mlir::FailureOr<mlir::Value> resolve(mlir::Value value);
   mlir::FailureOr<mlir::Value> resolveColumn(mlir::Value value);
+  mlir::Value partedQuotient(mlir::Operation *op);     // null if it is none
   mlir::FailureOr<mlir::Value> compute(mlir::Operation *op);
   mlir::Value loadAt(mlir::Value memory, llvm::ArrayRef<mlir::Value> indices, mlir::Type type, mlir::Location loc);
   mlir::FailureOr<mlir::Value> loadElement(tile::LoadOp load);

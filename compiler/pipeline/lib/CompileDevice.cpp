@@ -65,6 +65,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
            true},
           {"device",
            [&, tidy](OpPassManager &pm) {
+             pm.addPass(createShareLoads());
              TabulateDistancesOptions tables;
              tables.limit = target.sharedBytesOfBlock(schedule.blocksPerSM);
              pm.addPass(createTabulateDistances(tables));

@@ -101,3 +101,53 @@ device.kernel @loads "sm90a" items "q" 64 of [] {
     tile.store %r, %out[%q0] dims [0] : tensor<64xf32, #q>, memref<?xf32, strided<[?], offset: ?>>
   }
 }
+
+// A tile of a fold starts at a multiple of its width: of a quotient or a rest only the column's part is asked for each element.
+// CHECK-LABEL: device.kernel @divides
+// CHECK: %[[K0:.*]] = device.block_index
+// CHECK: device.each_element 32 {
+// CHECK: %[[COLUMN:.*]] = device.column{{$}}
+// CHECK: %[[OFFSET:.*]] = device.column_offset
+// CHECK: %[[AT:.*]] = arith.addi %[[OFFSET]], %[[COLUMN]] : i32
+// CHECK: %[[PART:.*]] = arith.floordivsi %[[AT]], %c16_i32 : i32
+// CHECK: %[[START:.*]] = arith.floordivsi %[[K0]], %c16_i32 : i32
+// CHECK: %[[QUOTIENT:.*]] = arith.addi %[[START]], %[[PART]] : i32
+// CHECK: %[[AGAIN:.*]] = device.column{{$}}
+// CHECK: %[[AT2:.*]] = arith.addi %[[OFFSET]], %[[AGAIN]] : i32
+// CHECK: %[[PART2:.*]] = arith.floordivsi %[[AT2]], %c16_i32 : i32
+// CHECK: %[[WHOLE:.*]] = arith.muli %[[PART2]], %c16_i32 : i32
+// CHECK: %[[REST:.*]] = arith.subi %[[AT2]], %[[WHOLE]] : i32
+// CHECK: arith.muli %[[QUOTIENT]], %[[REST]] : i32
+// CHECK: %[[WIDE:.*]] = arith.floordivsi %[[K0]], %c64_i32 : i32
+// Of 24, which neither divides 32 nor is a multiple of it, the whole is divided.
+// CHECK: %[[WHERE:.*]] = arith.addi %[[K0]], %[[OFFSET]] : i32
+// CHECK: %[[ALL:.*]] = arith.addi %[[WHERE]], %{{.*}} : i32
+// CHECK: %[[ODD:.*]] = arith.floordivsi %[[ALL]], %c24_i32 : i32
+// CHECK: arith.muli %[[WIDE]], %[[ODD]] : i32
+device.kernel @divides "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  device.consumers 1 registers 240 {
+    %q0 = device.block_index
+    %out = device.memory "out" : memref<?xf32, strided<[?], offset: ?>>
+    %c16 = arith.constant dense<16> : tensor<32xi32, #k>
+    %c24 = arith.constant dense<24> : tensor<32xi32, #k>
+    %c64 = arith.constant dense<64> : tensor<32xi32, #k>
+    %k = tile.positions %q0 {tile.aligned} : tensor<32xi32, #k>
+    %quotient = arith.floordivsi %k, %c16 : tensor<32xi32, #k>
+    %whole = arith.muli %quotient, %c16 : tensor<32xi32, #k>
+    %rest = arith.subi %k, %whole : tensor<32xi32, #k>
+    %wide = arith.floordivsi %k, %c64 : tensor<32xi32, #k>
+    %odd = arith.floordivsi %k, %c24 : tensor<32xi32, #k>
+    %a = arith.muli %quotient, %rest : tensor<32xi32, #k>
+    %b = arith.muli %wide, %odd : tensor<32xi32, #k>
+    %c = arith.xori %a, %b : tensor<32xi32, #k>
+    %f = arith.sitofp %c : tensor<32xi32, #k> to tensor<32xf32, #k>
+    %p = tile.positions %q0 : tensor<64xi32, #q>
+    %pf = arith.sitofp %p : tensor<64xi32, #q> to tensor<64xf32, #q>
+    %pk = tile.broadcast %pf : tensor<64xf32, #q> -> tensor<64x32xf32, #qk>
+    %fk = tile.broadcast %f : tensor<32xf32, #k> -> tensor<64x32xf32, #qk>
+    %s = arith.mulf %pk, %fk : tensor<64x32xf32, #qk>
+    %r = tile.reduce sum %s over "k" : tensor<64x32xf32, #qk> -> tensor<64xf32, #q>
+    tile.store %r, %out[%q0] dims [0] : tensor<64xf32, #q>, memref<?xf32, strided<[?], offset: ?>>
+  }
+}

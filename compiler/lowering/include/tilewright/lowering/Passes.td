@@ -113,6 +113,15 @@ def TabulateDistances : Pass<"device-tabulate-distances", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tw::device::DeviceDialect"];
 }
 
+def ShareLoads : Pass<"device-share-loads", "::mlir::ModuleOp"> {
+  let summary = "load once for each row what a run of a row's elements reads from one place, not once for each element";
+  let description = [{
+    A table of blocks, read at row / 64 and column / 64, has few entries for a tile. Where a loop over elements loads what depends on its row and on `(column_offset + column) / n` alone, n a
+    multiple of 8, each run of n columns has a row value of its own, loaded before the loop, and the elements choose among them by their column. Not where there are more than four runs: they take registers.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tw::device::DeviceDialect"];
+}
+
 def DrawItems : Pass<"device-draw-items", "::mlir::ModuleOp"> {
   let summary = "let blocks draw their items from a counter instead of taking every grid-size-th one";
   let description = [{
