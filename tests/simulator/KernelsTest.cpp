@@ -417,6 +417,15 @@ TEST_CASE("values that are not finite under masks in the simulator") {
   right(notFinite(variant("causal", {1, 1, 1, 70, 130, 192, 256}, Type::bf16, "k=32 warpgroups=1 q=64")));
 }
 
+TEST_CASE("random numbers of items that are done again are the same in the simulator") {
+  for (const char *schedule : {"k=32 q=64 warpgroups=1", "k=128"}) {
+    Case c = variant("dropout(0.3)+causal", {1, 2, 1, 200, 260, 64, 64}, Type::bf16, schedule);
+    c.inputs.tensors["seed"] = {{1}, {1234567}};
+    CHECK(compileDevice(c.program, scheduleOf(c), findTarget(c.target)).source.find("int bits[2]") != std::string::npos);      // decided in a loop of their own
+    right(notFinite(c));
+  }
+}
+
 TEST_CASE("what no row sees spoils nothing in the simulator") {
   for (Type type : {Type::bf16, Type::f16}) {
     Case c = variant("window(70,20)", {1, 1, 1, 100, 260, 64, 64}, type, "k=32");

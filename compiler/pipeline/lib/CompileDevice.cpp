@@ -69,6 +69,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
              TabulateDistancesOptions tables;
              tables.limit = target.sharedBytesOfBlock(schedule.blocksPerSM);
              pm.addPass(createTabulateDistances(tables));
+             pm.addPass(createRollCareful());
              pm.addPass(createLoopInvariantCodeMotionPass());     // what is the same for all items, before an item stands under conditions
              DrawItemsOptions draw;
              draw.onlyLists = !schedule.drawn;

@@ -122,6 +122,15 @@ def ShareLoads : Pass<"device-share-loads", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tw::device::DeviceDialect"];
 }
 
+def RollCareful : Pass<"device-roll-careful", "::mlir::ModuleOp"> {
+  let summary = "decide at length about elements of the careful way in a loop that is not unrolled";
+  let description = [{
+    The careful way of an item (`tile.careful`) is seldom taken, but assembled every time. Conditions of 24 operations and more that its loops over elements make of an element's place alone, such as those
+    on random numbers, are made before them in a loop over the columns of a thread, as bits of a word for each row.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
 def DrawItems : Pass<"device-draw-items", "::mlir::ModuleOp"> {
   let summary = "let blocks draw their items from a counter instead of taking every grid-size-th one";
   let description = [{
