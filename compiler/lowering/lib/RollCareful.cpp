@@ -31,7 +31,7 @@ public:
     if (int64_t(loop.getWidth()) > mostColumns)
       return;
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(loop.getBody().front()))) {
-      if (op.use_empty() && (isa<device::LoadOp>(op) || isMemoryEffectFree(&op))) {      // of what was rolled before
+      if (op.use_empty() && (isa<device::LoadOp>(op) || isMemoryEffectFree(&op))) {   // of what was rolled before
         op.erase();
         continue;
       }
@@ -96,7 +96,8 @@ private:
     auto columns = scf::ForOp::create(b, loc, number(0), number(int(loop.getWidth() / 4)), number(1));
     b.setInsertionPointToStart(columns.getBody());
     Value j = columns.getInductionVar();
-    Value column = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, arith::ShRUIOp::create(b, loc, j, number(1)), number(8)), arith::AndIOp::create(b, loc, j, number(1)));
+    Value column = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, arith::ShRUIOp::create(b, loc, j, number(1)), number(8)),
+                                         arith::AndIOp::create(b, loc, j, number(1)));
     auto rows = device::EachRowOp::create(b, loc);
     b.createBlock(&rows.getBody());
     IRMapping made;
@@ -108,7 +109,8 @@ private:
 
     b.setInsertionPointAfter(holds.getDefiningOp());
     Value own = device::ColumnOp::create(b, loc, b.getI32Type());
-    Value place = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, arith::ShRUIOp::create(b, loc, own, number(3)), number(2)), arith::AndIOp::create(b, loc, own, number(1)));
+    Value place = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, arith::ShRUIOp::create(b, loc, own, number(3)), number(2)),
+                                        arith::AndIOp::create(b, loc, own, number(1)));
     Value shifted = arith::ShRUIOp::create(b, loc, device::GetOp::create(b, loc, b.getI32Type(), bits), place);
     Value is = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, shifted, number(1)), number(0));
     holds.replaceAllUsesWith(is);
@@ -134,5 +136,5 @@ struct RollCareful : impl::RollCarefulBase<RollCareful> {
   }
 };
 
-} // namespace
-} // namespace tw
+}   // namespace
+}   // namespace tw

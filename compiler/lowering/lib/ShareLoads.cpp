@@ -27,13 +27,15 @@ constexpr int64_t mostRuns = 4;
 int64_t runOf(Operation *op) {
   APInt divisor;
   auto quotient = dyn_cast<arith::FloorDivSIOp>(op);
-  if (!quotient || !matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive() || divisor.getSExtValue() % lanesColumns)
+  if (!quotient || !matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive() ||
+      divisor.getSExtValue() % lanesColumns)
     return 0;
   auto place = quotient.getLhs().getDefiningOp<arith::AddIOp>();
   if (!place)
     return 0;
   Operation *x = place.getLhs().getDefiningOp(), *y = place.getRhs().getDefiningOp();
-  const bool isPlace = x && y && ((isa<device::ColumnOffsetOp>(x) && isa<device::ColumnOp>(y)) || (isa<device::ColumnOp>(x) && isa<device::ColumnOffsetOp>(y)));
+  const bool isPlace =
+      x && y && ((isa<device::ColumnOffsetOp>(x) && isa<device::ColumnOp>(y)) || (isa<device::ColumnOp>(x) && isa<device::ColumnOffsetOp>(y)));
   return isPlace ? divisor.getSExtValue() : 0;
 }
 
@@ -73,7 +75,8 @@ private:
       return isa<device::RowsType>(get.getRegisters().getType()) && !isWritten(get.getRegisters());
     if (isa<device::RowOp, device::RowOffsetOp>(op))
       return true;
-    return (isa<device::LoadOp>(op) || isa<arith::ArithDialect>(op->getDialect())) && llvm::all_of(op->getOperands(), [&](Value operand) { return isShared(operand); });
+    return (isa<device::LoadOp>(op) || isa<arith::ArithDialect>(op->getDialect())) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) { return isShared(operand); });
   }
 
   /// The value in the run of columns that begins at `first`, built where `b` stands.
@@ -135,5 +138,5 @@ struct ShareLoads : impl::ShareLoadsBase<ShareLoads> {
   }
 };
 
-} // namespace
-} // namespace tw
+}   // namespace
+}   // namespace tw
