@@ -12,24 +12,10 @@ std::string descriptorKey(Value ring, const Declarations &declared, bool isLeft,
   return declared.stem(ring) + (isLeft ? shares ? "_whole" : "_left" : transposed ? "_rows" : "_right") + (shares && !isLeft ? "_own" : "");
 }
 
-/// Would the registers that a role declares not fit, were all of them alive? Then every address that waits in one may cost a spill.
-bool isCrowded(device::ConsumersOp role) {
-  constexpr int64_t columnsOfWord = 4, columnsOfFloat = 2;   // of a warp's 16 rows: a lane holds two, of every fourth pair of columns
-  int64_t declared = 0;
-  for (auto op : role.getBody().front().getOps<device::RegistersOp>()) {
-    Type type = op.getResult().getType();
-    if (auto fragment = dyn_cast<device::FragmentType>(type))
-      declared += int64_t(fragment.getWidth()) / columnsOfFloat;
-    else if (auto operand = dyn_cast<device::OperandType>(type))
-      declared += int64_t(operand.getWidth()) / columnsOfWord;
-  }
-  return role.getRegisters() && declared > int64_t(role.getRegisters());
-}
-
 } // namespace
 
 void Statements::descriptors(device::ConsumersOp role) {
-  isAfresh = isCrowded(role);
+  isAfresh = role->hasAttr(device::crowdedAttrName);   // an address that waited in a register could cost a spill
   // A row of a chunk takes 128 bytes; 8 rows, the unit of the swizzle, 1024.
   auto declare = [&](Value ring, bool isLeft, bool transposed, int64_t shared) {
     const std::string key = descriptorKey(ring, declared, isLeft, transposed, shared);

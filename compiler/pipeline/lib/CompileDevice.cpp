@@ -80,6 +80,7 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
              pm.addPass(createLayOutMemory(memory));
              pm.addPass(createLoopInvariantCodeMotionPass());
              tidy(pm);
+             pm.addPass(createCountRegisters());
              pm.addPass(createCheckProtocol());
            },
            true}};

@@ -21,6 +21,8 @@
 
 namespace tw::device {
 
+/// On consumers that declare more registers than they have: what they compute of addresses waits in none.
+inline constexpr llvm::StringLiteral crowdedAttrName = "device.crowded";
 /// The type of one element of registers.
 mlir::Type elementOf(mlir::Type registers);
 /// The columns that registers span; 0 for rows.

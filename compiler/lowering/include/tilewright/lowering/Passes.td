@@ -157,6 +157,14 @@ def LayOutMemory : Pass<"device-lay-out-memory", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tw::device::DeviceDialect"];
 }
 
+def CountRegisters : Pass<"device-count-registers", "::mlir::ModuleOp"> {
+  let summary = "mark consumers whose registers would not fit, were all of them alive: what is computed of addresses is then computed where it is used";
+  let description = [{
+    Sets `crowded` on `device.consumers`. Every address that waits in a register there may cost a spill.
+  }];
+  let dependentDialects = ["::tw::device::DeviceDialect"];
+}
+
 def CheckProtocol : Pass<"device-check-protocol", "::mlir::ModuleOp"> {
   let summary = "prove that the roles of a kernel keep the protocol between them; changes nothing";
   let description = [{
