@@ -6,13 +6,21 @@
 Every round runs all candidates once in random order, after a warm-up; a time is the median over the rounds. Gradients are held against cuDNN's first
 (tests/gpu/gradients.py holds them against float64), and what differs is not timed. Ours are default builds, all kernels of a backward pass together, and "ordered" those whose
 every run has the same bits (deterministic=on);
-`--also NAME:FILE` adds those of another build of the library. Needs torch with CUDA.
+`--also NAME:FILE` adds those of another build of the library, `--form one` asks for the form whose steps add dQ to memory whatever the mask, and `--fields NAME:FIELDS` adds ours with other fields
+of the schedule of the kernel that does so:
+
+    python3 tests/bench/backward.py --library … --form one --fields "two:exchangeBuffers=2 outboxBuffers=2" "delayed:exchangeBuffers=2 delayed=yes"
+
+Needs torch with CUDA.
 """
 import argparse
 import json
+import os
 import random
+import re
 import statistics
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -42,6 +50,42 @@ def peers(torch, tensors, causal):
     return out
 
 
+class Scheduled:
+    """The kernels of a gradient one by one, each from its program's text, with other fields in the schedule of the one that adds to memory."""
+
+    def __init__(self, library, variant, d, options, fields):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["TILEWRIGHT_DUMP"] = folder
+            try:
+                self.gradient = library.build_gradient(variant, "bf16", d, options=";".join(filter(None, (options, "cache=off", "tune=never"))))
+            finally:
+                del os.environ["TILEWRIGHT_DUMP"]
+            texts = {path.parent.name.rsplit("-", 1)[0]: path.read_text() for path in Path(folder).glob("*/01-program.txt")}
+        self.kernels, self.between = [], {}
+        for part in re.split(r"^(?=kernel )", self.gradient.describe(), flags=re.M)[2:]:       # behind the forward kernel
+            name, schedule = re.match(r"kernel (\S+)", part)[1], re.search(r"^  schedule  (.*)$", part, re.M)[1]
+            if re.search(r"^  adds to ", part, re.M):
+                given = {field.split("=")[0] for field in fields.split()}
+                schedule = " ".join([field for field in schedule.split() if field.split("=")[0] not in given] + [fields])
+            extents = " ".join(f"{axis}={length}" for axis, length in re.findall(r"^  axis +(\w+) inner, \d+ wide, (\d+) long", part, re.M))
+            self.kernels.append(library.build_program(texts[name], extents, options="cache=off;schedule=" + schedule))
+            self.between.update({tensor: int(rank) for tensor, rank in re.findall(r"^  (?:loads|stores|adds to) +(\w+) f32\[(\d)\]", part, re.M)})
+
+    def bind(self, torch, tensors):
+        """As a gradient's. What lies between its kernels is a value for each row, or a tile's row."""
+        b, h, length, d = tensors["Q"].shape
+        tensors = {**{name: torch.full((b, h, length, d)[:rank], float("nan"), device="cuda") for name, rank in self.between.items() if name not in tensors}, **tensors}
+        forward = self.gradient.bind({name: tensor for name, tensor in tensors.items() if name not in self.between or name == "lse"})[0]
+        launches = [kernel.bind({name: tensors[name] for name in re.findall(r"^  (?:loads|stores|adds to) +(\w+)", kernel.describe(), re.M)}) for kernel in self.kernels]
+
+        def backward():
+            for launch in launches:
+                launch()
+
+        backward.keep = tensors
+        return forward, backward
+
+
 def measure(torch, runs, rounds):
     times = {name: [] for name in runs}
     for turn in range(rounds + 1):           # the first warms up
@@ -61,6 +105,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", required=True, help="libtilewright.so")
     parser.add_argument("--also", nargs="*", default=[], metavar="NAME:FILE", help="other builds of the library")
+    parser.add_argument("--form", choices=["usual", "one"], default="usual", help="one: steps add dQ to memory, under any mask")
+    parser.add_argument("--fields", nargs="*", default=[], metavar="NAME:FIELDS", help="ours again, with these fields of the schedule of the kernel that adds to memory")
     parser.add_argument("--head-dims", type=int, nargs="*", default=[64, 128])
     parser.add_argument("--lengths", type=int, nargs="*", default=[1024, 4096, 16384])
     parser.add_argument("--variants", nargs="*", default=["plain", "causal"], choices=["plain", "causal"])
@@ -73,7 +119,11 @@ def main():
     import torch
     torch.manual_seed(0)
     first = tilewright.Library(args.library)
-    ours = {"ours": (first, None), "ordered": (first, "deterministic=on"), **{name: (tilewright.Library(file), None) for name, _, file in (item.partition(":") for item in args.also)}}
+    form = "accumulates=on" if args.form == "one" else None
+    ours = {"ours": (first, form), "ordered": (first, "deterministic=on"), **{name: (tilewright.Library(file), form) for name, _, file in (item.partition(":") for item in args.also)}}
+    fields = dict(item.split(":", 1) for item in args.fields)
+    refused = set()
+    scheduled = {}
     rows, wrong = [], 0
     for d in args.head_dims:
         for length in args.lengths:
@@ -82,8 +132,23 @@ def main():
                 tensors = make(torch, batch, heads, heads // args.group, length, d)
                 runs = peers(torch, tensors, variant == "causal")
                 expected = runs["cudnn"]()
-                for name, (library, options) in ours.items():
-                    forward, backward = library.build_gradient(variant, "bf16", d, options=options).bind(tensors)
+                for name in (*ours, *fields):
+                    try:
+                        if name in fields:
+                            if (name, variant, d) not in scheduled and (name, variant, d) not in refused:
+                                scheduled[name, variant, d] = Scheduled(first, variant, d, form, fields[name])
+                            if (name, variant, d) in refused:
+                                continue
+                            forward, backward = scheduled[name, variant, d].bind(torch, tensors)
+                        else:
+                            library, options = ours[name]
+                            forward, backward = library.build_gradient(variant, "bf16", d, options=options).bind(tensors)
+                    except RuntimeError as error:
+                        refused.add((name, variant, d))
+                        print(f"REFUSED: {name} {variant} D {d}: {error}", flush=True)
+                        continue
+                    for n in "QKV":
+                        tensors["d" + n].fill_(float("nan"))
                     forward()
                     backward()
                     torch.cuda.synchronize()
@@ -98,7 +163,7 @@ def main():
                 row = {"variant": variant, "d": d, "length": length, "batch": batch, "heads": heads, "group": args.group, "ms": ms, "tflops": {name: flops / t / 1e9 for name, t in ms.items()}}
                 rows.append(row)
                 print(f"{variant:7} D {d:3} S {length:5}: " + ", ".join(f"{name} {speed:.0f}" for name, speed in row["tflops"].items()) +
-                      "".join(f"; {name} / cudnn {ms['cudnn'] / ms[name]:.2f}" for name in ours if name in ms), flush=True)
+                      "".join(f"; {name} / cudnn {ms['cudnn'] / ms[name]:.2f}" for name in (*ours, *fields) if name in ms), flush=True)
     if args.json:
         Path(args.json).write_text(json.dumps({"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}, indent=1))
     return 1 if wrong else 0

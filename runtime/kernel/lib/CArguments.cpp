@@ -111,13 +111,15 @@ Type typeOf(const char *text, const char *what) {
   throw std::invalid_argument(fmt::format("{} is '{}', expected f16, bf16, f32, f64, i32, i64 or bool{}", what, wanted, suggestion(wanted, {"f16", "bf16", "f32", "f64", "i32", "i64", "bool"})));
 }
 
-BuildOptions parseOptions(const char *target, const char *text, bool *lse) {
+BuildOptions parseOptions(const char *target, const char *text, bool *lse, bool *accumulates) {
   BuildOptions options;
   if (target)
     options.target = target;
   std::vector<std::string> known = {"cache", "checked", "deterministic", "schedule", "shapes", "shared-limit", "tune"};
   if (lse)
     known.push_back("lse");
+  if (accumulates)
+    known.push_back("accumulates");
   for (std::string_view entry : partsOf(text ? text : "", ";")) {
     const auto [name, value] = pairOf(entry, "options", "name=value");
     if (name == "cache")
@@ -136,9 +138,13 @@ BuildOptions parseOptions(const char *target, const char *text, bool *lse) {
       options.tune = parseTune(value);
     else if (lse && name == "lse")
       *lse = onOrOff(name, value);
+    else if (accumulates && name == "accumulates")
+      *accumulates = onOrOff(name, value);
     else
       throw std::invalid_argument(fmt::format("options: '{}' is none{}; they are {}", name, suggestion(name, known), fmt::join(known, ", ")));
   }
+  if (accumulates && *accumulates && options.deterministic)
+    throw std::invalid_argument("options: accumulates=on adds in no fixed order, and deterministic=on asks for one; leave one of them out");
   return options;
 }
 

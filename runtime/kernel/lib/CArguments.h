@@ -41,8 +41,8 @@ template <class T> void needPointer(const T *pointer, const char *what) {
 
 [[nodiscard]] std::string_view given(const char *text, const char *what);
 [[nodiscard]] Type typeOf(const char *text, const char *what);
-/// Options of a build; `lse` is null where it makes no sense.
-[[nodiscard]] BuildOptions parseOptions(const char *target, const char *text, bool *lse);
+/// Options of a build; `lse` and `accumulates` are null where they make no sense.
+[[nodiscard]] BuildOptions parseOptions(const char *target, const char *text, bool *lse, bool *accumulates = nullptr);
 [[nodiscard]] std::map<std::string, std::int64_t> parseExtents(std::string_view text);
 
 /// Of one call of a thread at a time, so that a launch allocates nothing.

@@ -57,17 +57,19 @@ tilewright_status tilewright_build_gradient(const char *variant, const char *typ
   return buildInto(gradient, [&] {
     VariantOptions choice;
     choice.type = typeOf(type, "type");
-    BuildOptions build = parseOptions(target, options, &choice.lse);
+    GradientOptions wanted{namesOf(outputs), namesOf(inputs)};
+    BuildOptions build = parseOptions(target, options, &choice.lse, &wanted.accumulates);
     build.extents = {{"d", head_dim}, {"e", head_dim_v}};
-    return buildGradient(makeVariant(given(variant, "variant"), choice), build, {namesOf(outputs), namesOf(inputs)});
+    return buildGradient(makeVariant(given(variant, "variant"), choice), build, wanted);
   });
 }
 
 tilewright_status tilewright_build_gradient_of_program(const char *program, const char *extents, const char *target, const char *options, const char *outputs, const char *inputs, tilewright_gradient **gradient) {
   return buildInto(gradient, [&] {
-    BuildOptions build = parseOptions(target, options, nullptr);
+    GradientOptions wanted{namesOf(outputs), namesOf(inputs)};
+    BuildOptions build = parseOptions(target, options, nullptr, &wanted.accumulates);
     build.extents = parseExtents(extents ? extents : "");
-    return buildGradient(parseProgram(given(program, "program")), build, {namesOf(outputs), namesOf(inputs)});
+    return buildGradient(parseProgram(given(program, "program")), build, wanted);
   });
 }
 

@@ -52,6 +52,7 @@ typedef struct tilewright_arguments {
      cache=off       neither read nor write the cache file
      checked=on      look before each launch whether an index that depends on what tensors hold leaves its tensor: tilewright_error names it
      deterministic=on   of gradients: sums in a fixed order, so that every run has the same bits
+     accumulates=on  of gradients: one kernel makes all three on its way and adds dQ to memory, also under masks that skip tiles, where a GPU can do that in the background
      schedule=TEXT   in place of the default one: schedule=block=q q=64 k=64 d=128 e=128
      shapes=Q=4x32x4096x128 K=4x8x4096x128 V=4x8x4096x128   those it will be launched with most: what a schedule is chosen for; it serves all others too
      tune=cached     with shapes: take the schedule that tunings found, else the default one; model: else what the cost model says; measure: time some now
