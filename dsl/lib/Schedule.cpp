@@ -8,7 +8,7 @@ namespace tw {
 namespace {
 
 /// The fields that are not widths, in the order in which they print.
-const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "producer", "blocksPerSM", "registerRows", "registerVectors", "nested", "votes", "firstVote", "observed"};
+const std::vector<std::string> fields{"block", "warpgroups", "stages", "blockBuffers", "overlap", "turns", "drawn", "stabilised", "producer", "blocksPerSM", "registerRows", "registerVectors", "exchangeBuffers", "outboxBuffers", "delayed", "ahead", "votes", "firstVote", "observed", "nested"};
 
 [[noreturn]] void refuse(std::string_view text, const std::string &why) {
   throw std::invalid_argument("schedule '" + std::string(text) + "': " + why);
@@ -65,13 +65,25 @@ std::string print(const Schedule &s) {
   out += " warpgroups=" + std::to_string(s.warpgroups) + " stages=" + std::to_string(s.stages) + " blockBuffers=" + std::to_string(s.blockBuffers);
   out += std::string(" overlap=") + yesNo(s.overlap) + " turns=" + yesNo(s.turns) + " drawn=" + yesNo(s.drawn) + " stabilised=" + yesNo(s.stabilised);
   out += std::string(" producer=") + yesNo(s.producer) + " blocksPerSM=" + std::to_string(s.blocksPerSM);
-  out += " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors) + nested;
+  out += " registerRows=" + std::to_string(s.registerRows) + " registerVectors=" + std::to_string(s.registerVectors);
+  // What few programs have use for is said where it is not as usual.
   const Schedule usual;
-  if (s.votes != usual.votes)
-    out += " votes=" + std::to_string(s.votes);
-  if (s.firstVote != usual.firstVote)
-    out += " firstVote=" + std::to_string(s.firstVote);
-  return out + (s.observed ? " observed=yes" : "");
+  const auto number = [&](const char *name, int value, int common) {
+    if (value != common)
+      out += std::string(" ") + name + "=" + std::to_string(value);
+  };
+  const auto flag = [&](const char *name, bool value) {
+    if (value)
+      out += std::string(" ") + name + "=yes";
+  };
+  number("exchangeBuffers", s.exchangeBuffers, usual.exchangeBuffers);
+  number("outboxBuffers", s.outboxBuffers, usual.outboxBuffers);
+  flag("delayed", s.delayed);
+  flag("ahead", s.ahead);
+  number("votes", s.votes, usual.votes);
+  number("firstVote", s.firstVote, usual.firstVote);
+  flag("observed", s.observed);
+  return out + nested;
 }
 
 Schedule parseSchedule(std::string_view text) {
@@ -123,6 +135,14 @@ Schedule parseSchedule(std::string_view text) {
       s.firstVote = positive(text, field, value);
     else if (field == "observed")
       s.observed = truth(text, field, value);
+    else if (field == "exchangeBuffers")
+      s.exchangeBuffers = positive(text, field, value);
+    else if (field == "outboxBuffers")
+      s.outboxBuffers = positive(text, field, value);
+    else if (field == "delayed")
+      s.delayed = truth(text, field, value);
+    else if (field == "ahead")
+      s.ahead = truth(text, field, value);
     else if (detail::isIdentifier(field)) {
       if (std::string close = detail::nearest(field, fields); field.size() > 3 && !close.empty())
         refuse(text, "'" + field + "' is unknown; did you mean '" + close + "'?; " + known());

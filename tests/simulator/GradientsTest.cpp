@@ -18,6 +18,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 
 using namespace tw;
 using namespace tw::tests;
@@ -36,6 +37,7 @@ struct How {
   std::optional<Spoiled> spoiled = {};
   bool accumulates = false;
   int triedBlocks = 0;      // blocks a multiprocessor of the schedule, one that a tuner tries; 0: the default one
+  const char *fields = "";  // of the schedule, in place of the default one's
 };
 
 /// Variants that the gallery has not, and what they read besides.
@@ -139,6 +141,16 @@ Schedule tried(const Program &program, const LaunchShape &shape, const Schedule 
   return {};
 }
 
+/// The schedule with other fields.
+Schedule with(const Schedule &schedule, const std::string &fields) {
+  std::istringstream words(print(schedule));
+  std::string text = fields;
+  for (std::string word; words >> word;)
+    if ((" " + fields).find(" " + word.substr(0, word.find('=') + 1)) == std::string::npos)
+      text += " " + word;
+  return parseSchedule(text);
+}
+
 /// The backward programs, or the one that stores a tensor, in the simulator against evaluate(): reports, and how far off. Under the default schedule, or one that a tuner tries.
 void right(const std::string &variant, const VariantShape &n, const std::string &stored = "", const How &how = {}) {
   const Type type = how.type;
@@ -167,6 +179,8 @@ void right(const std::string &variant, const VariantShape &n, const std::string 
         shape.tensors[name] = array.shape;
       schedule = tried(each, shape, schedule, how.triedBlocks);
     }
+    if (*how.fields)
+      schedule = with(schedule, how.fields);
     INFO(each.name << " for " << target << " under " << print(schedule));
     const EmittedKernel kernel(compileDevice(each, schedule, findTarget(target)));
     const auto expected = evaluate(each, in);
@@ -214,6 +228,29 @@ TEST_CASE("dQ summed in memory beside dK and dV, on an H200") {
   right("softcap(20)+window(40,0)", {1, 1, 1, 132, 136, 64, 64}, "dQ_sum", {.accumulates = true});
   right("plain", {1, 2, 1, 72, 70, 8, 40}, "dQ_sum", {.accumulates = true});            // rows that are no whole pieces of what is added at once
   right("plain", {1, 1, 1, 70, 90, 64, 64}, "dQ", {.accumulates = true});
+}
+
+TEST_CASE("dQ summed in memory from two outboxes, of what two slots exchange, on an H200") {
+  const char *fields = "q=64 exchangeBuffers=2 outboxBuffers=2";
+  right("plain", {1, 2, 1, 72, 140, 64, 64}, "dQ_sum", {.accumulates = true, .fields = fields});
+  right("causal", {1, 1, 1, 132, 136, 64, 64}, "dQ_sum", {.spoiled = Spoiled{"K", std::size_t(130 * 64 + 5)}, .accumulates = true, .fields = fields});      // items are done again
+}
+
+TEST_CASE("dQ summed in memory a step behind, on an H200") {
+  const char *fields = "blockBuffers=1 exchangeBuffers=2 delayed=yes", *both = "q=64 exchangeBuffers=2 outboxBuffers=2 delayed=yes";
+  right("plain", {1, 2, 1, 72, 140, 64, 64}, "dQ_sum", {.accumulates = true, .fields = both});
+  right("causal", {1, 2, 1, 200, 136, 128, 128}, "dQ_sum", {.accumulates = true, .fields = fields});
+  right("softcap(20)+window(40,0)", {1, 1, 1, 132, 136, 64, 64}, "dQ_sum", {.accumulates = true, .fields = both});
+  right("causal", {1, 1, 1, 132, 136, 64, 64}, "dQ_sum", {.spoiled = Spoiled{"K", std::size_t(130 * 64 + 5)}, .accumulates = true, .fields = both});
+  right("causal", {1, 2, 1, 8, 70, 64, 64}, "dQ_sum", {.accumulates = true, .fields = fields});      // keys that no row sees
+}
+
+TEST_CASE("a step's first dot issued in the step before, on an H200") {
+  right("plain", {1, 2, 1, 72, 140, 64, 64}, "dQ_sum", {.accumulates = true, .fields = "ahead=yes"});
+  right("causal", {1, 2, 1, 200, 136, 128, 128}, "dQ_sum", {.accumulates = true, .fields = "blockBuffers=1 exchangeBuffers=2 delayed=yes ahead=yes"});
+  right("softcap(20)+window(40,0)", {1, 1, 1, 132, 136, 64, 64}, "dQ_sum", {.accumulates = true, .fields = "q=64 exchangeBuffers=2 outboxBuffers=2 delayed=yes ahead=yes"});
+  right("causal", {1, 2, 1, 8, 70, 64, 64}, "dQ_sum", {.accumulates = true, .fields = "ahead=yes"});      // keys that no row sees
+  right("causal", {1, 2, 1, 132, 100, 64, 64}, "dK", {.fields = "ahead=yes"});                            // sums in order
 }
 
 TEST_CASE("gradients under schedules that a tuner tries, on an H200") {

@@ -97,6 +97,24 @@ LogicalResult Statements::print(device::AwaitOp op) {
   return success();
 }
 
+// A lookout of one slot has none ahead of it: the cursor is at rest. Of several the place is found anew, which costs less than to keep it.
+LogicalResult Statements::print(device::LookAheadOp op) {
+  const Cursor &cursor = cursors[op.getCursor()];
+  const std::string full = "sb + " + declared.stem(device::barriersOf(op.getCursor()).getResult()) + "_FULL";
+  Cursor &ahead = cursors[op.getResult()];
+  if (!op.getCondition()) {                  // where the cursor itself stands
+    ahead.slot = cursor.slot;
+    text.line(fmt::format("mbar_wait({}, {});", barrier(op.getCursor(), "_FULL"), cursor.phase));
+    return success();
+  }
+  const int64_t slots = device::barriersOf(op.getCursor()).getResult().getType().getSlots();
+  const std::string more = values.lasting(op.getCondition()).as(Precedence::either), last = fmt::format("{} == {}", cursor.slot, slots - 1);
+  ahead.slot = names.unique(cursor.slot + "_ahead");
+  text.line(fmt::format("const int {} = {} ? ({} ? 0 : {} + 1) : {};", ahead.slot, more, last, cursor.slot, cursor.slot));
+  text.line(fmt::format("if ({}) mbar_wait({} + 8 * {}, {} ^ ({}));", more, full, ahead.slot, cursor.phase, last));
+  return success();
+}
+
 /// Does a loop that may have no step stand between a wait and its release, and no product outside of it? Then nothing proves that all lanes saw the slot filled.
 static bool mayRunAhead(device::ReleaseOp op) {
   bool hasLoop = false;
@@ -120,9 +138,10 @@ LogicalResult Statements::print(device::ReleaseOp op) {
   return success();
 }
 
-// The cursor waits for full slots, so that empty ones are one phase behind.
+// A cursor that waits for full slots finds empty ones one phase behind.
 LogicalResult Statements::print(device::ReserveOp op) {
-  text.line(fmt::format("mbar_wait({}, {} ^ 1);", barrier(op.getCursor(), "_EMPTY"), cursors[op.getCursor()].phase));
+  const bool fills = device::fills(op.getCursor().getDefiningOp<device::CursorOp>());
+  text.line(fmt::format("mbar_wait({}, {}{});", barrier(op.getCursor(), "_EMPTY"), cursors[op.getCursor()].phase, fills ? "" : " ^ 1"));
   return success();
 }
 

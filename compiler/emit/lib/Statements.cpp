@@ -77,6 +77,13 @@ LogicalResult Statements::consumers(device::ConsumersOp role) {
   text.line(fmt::format("const int row = cw * {} + (warp & 3) * {} + (lane >> 2), col = 2 * (lane & 3);   // of the first element in a fragment", 4 * rowsOfWarp, rowsOfWarp));
   if (hopper)
     descriptors(role);
+  role.walk([&](device::AddTileOp op) {
+    std::string &turn = outboxTurns[op.getOutbox()];
+    if (!turn.empty() || op.getOutbox().getType().getSlots() == 4 * warpgroups)
+      return;
+    turn = names.unique(declared.stem(op.getOutbox()) + "_turn");
+    text.line(fmt::format("int {} = 0;", turn));
+  });
   if (failed(block(role.getBody().front())))
     return failure();
   if (role.walk([](device::AddTileOp) { return WalkResult::interrupt(); }).wasInterrupted())
@@ -95,7 +102,7 @@ LogicalResult Statements::statement(Operation *op) {
   using Result = LogicalResult;
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<scf::ForOp, scf::WhileOp, scf::IfOp, device::CursorOp, device::AcquireOp, device::CopyOp, device::AdvanceOp, device::AwaitOp,
-            device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp, device::LoadTileOp, device::ReleaseOp, device::DrawOp,
+            device::LookAheadOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp, device::LoadTileOp, device::ReleaseOp, device::DrawOp,
             device::RetireOp, device::PostOp, device::ListTilesOp, device::KeptAtOp, device::RowExtremesOp, device::ReadPostOp,
             device::SendBackOp, device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp, device::FillOp, device::EachRowOp,
             device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp, device::CombineOp, device::JoinOp,

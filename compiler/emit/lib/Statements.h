@@ -36,6 +36,7 @@ private:
   llvm::LogicalResult print(device::CopyOp op);
   llvm::LogicalResult print(device::AdvanceOp op);
   llvm::LogicalResult print(device::AwaitOp op);
+  llvm::LogicalResult print(device::LookAheadOp op);
   llvm::LogicalResult print(device::ReleaseOp op);
   llvm::LogicalResult print(device::ReserveOp op);
   llvm::LogicalResult print(device::PublishOp op);
@@ -125,6 +126,7 @@ private:
   llvm::DenseMap<mlir::Value, Cursor> cursors;
   llvm::DenseMap<mlir::Value, std::string> registers;            // what they are called
   llvm::StringMap<std::string> descriptorNames;                  // of operand and tile
+  llvm::DenseMap<mlir::Value, std::string> outboxTurns;          // of rings from which a warp sends by turns: which one is next
   llvm::DenseMap<mlir::Value, std::string> chains;               // of the rows that the present loop combines into
   llvm::DenseSet<mlir::Value> readByLanes;                       // barriers of slots that lanes read themselves
   int64_t warpgroups = 1;

@@ -88,10 +88,14 @@ LogicalResult Statements::print(device::AddTileOp op) {
   SmallVector<std::string> at;
   for (Value coordinate : op.getCoordinates())
     at.push_back(values.lasting(coordinate).as(Precedence::sum));
-  text.line("if (lane == 0) tma_store_wait_read();");
+  // Of several outboxes the one whose turn it is must be read. A turn without a sum counts too: groups of copies may be empty.
+  const int64_t warps = 4 * warpgroups, outboxes = cast<device::RingType>(op.getOutbox().getType()).getSlots() / warps;
+  const std::string turn = outboxes > 1 ? outboxTurns[op.getOutbox()] : "";
+  text.line(outboxes > 1 ? fmt::format("if (lane == 0) tma_store_wait_read_n<{}>();", outboxes - 1) : "if (lane == 0) tma_store_wait_read();");
   text.line("__syncwarp();");
   text.open("{");
-  text.line(fmt::format("const u32 x = sb + {0}_AT + (cw * 4 + (warp & 3)) * {0}_BYTES, e = x + (lane >> 2) * 128 + (lane & 1) * 8;   // the warp's outbox, and this lane's part", outbox));
+  const std::string slot = outboxes > 1 ? fmt::format("{} * {} + ", turn, warps) : "";
+  text.line(fmt::format("const u32 x = sb + {0}_AT + ({1}cw * 4 + (warp & 3)) * {0}_BYTES, e = x + (lane >> 2) * 128 + (lane & 1) * 8;   // the warp's outbox, and this lane's part", outbox, slot));
   text.line("#pragma unroll");
   text.open(fmt::format("for (int j = 0; j < {}; j++) {{", width / 8));
   text.line(fmt::format("const u32 c = e + (j >> 2) * {} + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2)) << 4);", boxBytes));
@@ -113,8 +117,14 @@ LogicalResult Statements::print(device::AddTileOp op) {
     }
     text.line(fmt::format("tma_reduce_add_{}d({}, x + {}{});", at.size(), declared.map(op.getMap()), box * boxBytes, coordinates));
   }
-  text.line("tma_store_commit();");
-  text.close();
+  if (outboxes > 1) {
+    text.close();
+    text.line("if (lane == 0) tma_store_commit();");
+    text.line(outboxes == 2 ? turn + " ^= 1;" : fmt::format("if (++{0} == {1}) {0} = 0;", turn, outboxes));
+  } else {
+    text.line("tma_store_commit();");
+    text.close();
+  }
   text.close();
   return success();
 }

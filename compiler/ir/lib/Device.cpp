@@ -97,6 +97,8 @@ int64_t answersAt(MailboxOp mailbox) {
 }
 
 BarriersOp barriersOf(Value cursor) {
+  if (auto ahead = cursor.getDefiningOp<LookAheadOp>())
+    cursor = ahead.getCursor();
   auto declaration = cursor.getDefiningOp<CursorOp>();
   return declaration ? declaration.getBarriers().getDefiningOp<BarriersOp>() : BarriersOp();
 }

@@ -53,7 +53,7 @@ LogicalResult KernelOp::verifyRegions() {
                          << " the copy engine takes neighbours at multiples of 16 bytes: make such a kernel for an instruction set without one";
   if (isHopper(*this) && producers == 0)
     for (auto cursor : role.getBody().getOps<CursorOp>())
-      if (fills(cursor))
+      if (BarriersOp barriers = barriersOf(cursor); fills(cursor) && !(barriers && barriers.getArrivals()))
         return cursor.emitOpError() << "is of consumers that copy for themselves; on " << getArch() << " one thread, the producer, copies";
   return success();
 }
@@ -80,6 +80,8 @@ LogicalResult CursorOp::verify() {
     return success();       // consumers that copy for themselves wait for either
   if (ofProducer && kernel && listerOf(kernel))
     return success();       // the producer is told, too
+  if (BarriersOp barriers = barriersOf(getResult()); !producing && barriers && barriers.getArrivals())
+    return success();       // what consumers fill they wait for either way
   if (!getTrailing() && producing != (getPhase() == 1))
     return emitOpError() << (producing ? "of the producer waits for empty slots, which all are at first: its phase is 1, not 0"
                                        : "of a consumer waits for full slots, and none is at first: its phase is 0, not 1");
@@ -239,8 +241,8 @@ LogicalResult AddTileOp::verify() {
   if (!getFragment().getType().getElement().isF32() || (getShares() && width != padded))
     return emitOpError() << "adds " << getFragment().getType() << "; expected f32" << (getShares() ? ", and multiples of 32 columns for each warpgroup" : "");
   RingType outbox = getOutbox().getType();
-  if (!outbox.isVector() || !outbox.getElement().isF32() || outbox.columns() != padded * boxRows || outbox.getSlots() != 4 * sharers(*this))
-    return emitOpError() << "sends " << getFragment().getType() << " through " << outbox << "; expected " << padded * boxRows << " f32 for each of " << 4 * sharers(*this) << " warps";
+  if (!outbox.isVector() || !outbox.getElement().isF32() || outbox.columns() != padded * boxRows || outbox.getSlots() % (4 * sharers(*this)))
+    return emitOpError() << "sends " << getFragment().getType() << " through " << outbox << "; expected " << padded * boxRows << " f32 for each of " << 4 * sharers(*this) << " warps, or several times so many";
   return success();
 }
 

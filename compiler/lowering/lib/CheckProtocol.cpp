@@ -99,6 +99,7 @@ private:
         .Case([&](device::ReserveOp reserve) { return state.slots.reserve(reserve); })
         .Case([&](device::PublishOp publish) -> LogicalResult { return failed(state.slots.publish(publish)) ? failure() : state.dots.touch(publish); })
         .Case([&](device::AwaitOp await) { return state.slots.await(await); })
+        .Case([&](device::LookAheadOp look) { return state.slots.lookAhead(look); })
         .Case([&](device::AdvanceOp advance) { return state.slots.advance(advance); })
         .Case([&](device::ReleaseOp release) -> LogicalResult {
           auto slot = state.slots.release(release);
@@ -146,7 +147,7 @@ private:
     auto kernel = op.getParentOfType<device::KernelOp>();
     bool lists = bool(op.getParentOfType<device::ListerOp>()), produces = lists || op.getParentOfType<device::ProducerOp>(), alone = !device::producerOf(kernel) && !device::isHopper(kernel);
     bool ofLister = isa<device::PostOp, device::ListTilesOp, device::SentBackOp, device::DrawOp, device::RetireOp>(op), ofProducer = ofLister || isa<device::AcquireOp, device::CopyOp>(op);
-    bool ofConsumers = isa<device::AwaitOp, device::ReleaseOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp,
+    bool ofConsumers = isa<device::AwaitOp, device::LookAheadOp, device::ReleaseOp, device::ReserveOp, device::PublishOp, device::AddTileOp, device::AddApartOp,
                            device::ReadPostOp, device::SendBackOp, device::LoadColumnOp, device::TabulateOp, device::ReduceTileOp, device::MultiplyOp,
                            device::RepeatOp, device::IsolateOp, device::FenceOp, device::CommitOp, device::WaitOp, device::TurnOp>(op);
     if (const bool isTold = produces && !lists && device::listerOf(kernel); isTold && ofLister)
@@ -172,6 +173,11 @@ private:
   LogicalResult multiply(device::MultiplyOp dot, State &state) {
     SmallVector<Slot> reads;
     auto read = [&](Value ring, Value cursor) {
+      if (auto ahead = cursor.getDefiningOp<device::LookAheadOp>()) {
+        SmallVector<Slot> either = state.slots.readAhead(dot, ring, ahead);
+        reads.append(either);
+        return !either.empty();
+      }
       auto slot = state.slots.read(dot, ring, cursor);
       if (succeeded(slot))
         reads.push_back(*slot);

@@ -72,9 +72,9 @@ FailureOr<Distributor::Exchange> Distributor::exchangeFor(tile::DotOp dot) {
   OpBuilder shared(before), top = OpBuilder::atBlockBegin(body);
   Location loc = kernel.getLoc();
   const std::string name = "exchange";
-  Value ring = device::RingOp::create(shared, loc, device::RingType::get(b.getContext(), 1, {rows, all}, element), shared.getStringAttr(name), IntegerAttr());
+  Value ring = device::RingOp::create(shared, loc, device::RingType::get(b.getContext(), buffers.exchange, {rows, all}, element), shared.getStringAttr(name), IntegerAttr());
   IntegerAttr warps = b.getI64IntegerAttr(warpsOfWarpgroup * warpgroups);
-  Value barriers = device::BarriersOp::create(shared, loc, device::BarriersType::get(b.getContext(), 1), shared.getStringAttr(name), warps, warps, IntegerAttr());
+  Value barriers = device::BarriersOp::create(shared, loc, device::BarriersType::get(b.getContext(), buffers.exchange), shared.getStringAttr(name), warps, warps, IntegerAttr());
   Value cursor = device::CursorOp::create(top, loc, device::CursorType::get(b.getContext()), top.getStringAttr(name), barriers, top.getI64IntegerAttr(0), UnitAttr());
   exchanges.push_back({ring, cursor});
   return exchanges.back();
@@ -185,7 +185,7 @@ LogicalResult Distributor::writeAdd(tile::AccumulateOp sum) {
     Value map = device::TensorMapOp::create(shared, loc, device::MapType::get(b.getContext()), shared.getStringAttr(tensor), TypeAttr::get(shared.getF32Type()), shared.getDenseI64ArrayAttr(dimensions),
                                             shared.getDenseI64ArrayAttr(none), shared.getDenseI64ArrayAttr(none), shared.getDenseI64ArrayAttr(box), shared.getI64IntegerAttr(128));
     const int64_t columns = (device::widthOf(fragment.getType()) + boxColumns - 1) / boxColumns * boxColumns;
-    auto type = device::RingType::get(b.getContext(), warpsOfWarpgroup * int64_t(before.getWarpgroups()), {rowsOfWarp * columns}, shared.getF32Type());
+    auto type = device::RingType::get(b.getContext(), warpsOfWarpgroup * int64_t(before.getWarpgroups()) * buffers.outbox, {rowsOfWarp * columns}, shared.getF32Type());
     Value outbox = device::RingOp::create(shared, loc, type, shared.getStringAttr(tensor), IntegerAttr());
     found = addedTo.insert({tensor, Sum{map, outbox}}).first;
   }

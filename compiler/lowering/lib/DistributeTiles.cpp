@@ -15,7 +15,7 @@ namespace tw {
 using namespace mlir;
 namespace tw::distribution {
 
-Distributor::Distributor(device::KernelOp kernel, bool interleave) : kernel(kernel), interleave(interleave), before(device::consumersOf(kernel)), b(kernel.getContext()), parameters(kernel) {}
+Distributor::Distributor(device::KernelOp kernel, bool interleave, Buffers buffers) : kernel(kernel), interleave(interleave), buffers(buffers), before(device::consumersOf(kernel)), b(kernel.getContext()), parameters(kernel) {}
 
 LogicalResult Distributor::run() {
   dropUnrepeatable();
@@ -432,7 +432,7 @@ struct DistributeTiles : impl::DistributeTilesBase<DistributeTiles> {
   using DistributeTilesBase::DistributeTilesBase;
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<device::KernelOp>())
-      if (failed(distribution::Distributor(kernel, interleave).run()))
+      if (failed(distribution::Distributor(kernel, interleave, {exchangeBuffers, outboxBuffers}).run()))
         return signalPassFailure();
   }
 };

@@ -43,12 +43,17 @@ struct CursorUse {
 
 class Distributor {
 public:
-  Distributor(device::KernelOp kernel, bool interleave);
+  /// How many slots there are of what passes between warpgroups, and of what leaves.
+  struct Buffers {
+    int64_t exchange = 1, outbox = 1;
+  };
+  Distributor(device::KernelOp kernel, bool interleave, Buffers buffers);
   mlir::LogicalResult run();
 
 private:
   mutable device::KernelOp kernel;
   bool interleave;
+  Buffers buffers;
   device::ConsumersOp before;                  // the tile program
   mlir::OpBuilder b;                           // where the distributed one grows
   mlir::Block *body = nullptr;                 // of the new consumers

@@ -12,6 +12,7 @@ struct Wiring {
   llvm::DenseMap<mlir::Value, mlir::Value> filledUnder;   // rings and mailboxes to the barriers under which the producer fills them
   llvm::DenseMap<mlir::Value, mlir::Value> leading;       // barriers to the consumers' cursor that waits
   llvm::DenseMap<mlir::Value, mlir::Value> trailing;      // barriers to the one that only releases
+  llvm::DenseMap<mlir::Value, mlir::Value> publishing;    // barriers to the one at which consumers fill slots, where they read them at another
 };
 
 /// Reads it off the kernel; an error where barriers do not fit the roles.
@@ -46,9 +47,12 @@ public:
   mlir::LogicalResult reserve(device::ReserveOp op);
   mlir::LogicalResult publish(device::PublishOp op);
   mlir::LogicalResult await(device::AwaitOp op);
+  mlir::LogicalResult lookAhead(device::LookAheadOp op);
   mlir::LogicalResult advance(device::AdvanceOp op);
   /// The slot that is given back.
   mlir::FailureOr<Slot> release(device::ReleaseOp op);
+  /// Slots that may be read at a cursor that looks ahead: its own cursor's, or the next.
+  llvm::SmallVector<Slot> readAhead(mlir::Operation *op, mlir::Value memory, device::LookAheadOp ahead);
   /// The slot that is read of a ring or mailbox; `waits`: the operation waits for it by itself.
   mlir::FailureOr<Slot> read(mlir::Operation *op, mlir::Value memory, mlir::Value cursor, bool waits = false);
 
@@ -68,6 +72,7 @@ private:
     Condition released = {};             // perhapsReleased: where this holds
     int64_t armed = 0, copied = 0;       // bytes
     bool posted = false;
+    mlir::Value lookout = {};            // what looks ahead from here, until this advances
   };
   const Wiring *wiring;
   llvm::MapVector<mlir::Value, Place> places;   // by cursor
@@ -76,6 +81,8 @@ private:
   const Place *find(mlir::Value cursor) const;
   /// Slots that the leading cursor has passed and the trailing one has not.
   int64_t behind(mlir::Value barriers) const;
+  /// Slots that this role has published at a cursor of its own, and not left at the reading one.
+  int64_t published(mlir::Value barriers) const;
   std::string describe(mlir::Value cursor) const;
 };
 

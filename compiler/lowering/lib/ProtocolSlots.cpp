@@ -84,6 +84,8 @@ FailureOr<Wiring> wiringOf(device::KernelOp kernel) {
     if (!isa<device::ProducerOp, device::ListerOp, device::ConsumersOp>(op->getParentOp()))
       return op->emitOpError() << quoted(cursor.getName()) << " is declared inside of other operations; a role declares its cursors first, so that they go on from item to item", WalkResult::interrupt();
     const bool follows = !produces && isa<device::ProducerOp>(op->getParentOp());
+    if (produces && device::barriersOf(cursor.getResult()).getArrivals())
+      wiring.publishing[cursor.getBarriers()] = cursor;
     auto &place = produces ? producing : follows ? following : cursor.getTrailing() ? wiring.trailing : wiring.leading;
     if (!place.insert({cursor.getBarriers(), cursor}).second)
       return op->emitOpError() << "is a second cursor of its role on barriers " << barriersName(cursor.getBarriers()) << "; their phases would turn twice a round", WalkResult::interrupt();
@@ -111,6 +113,12 @@ int64_t Slots::behind(Value barriers) const {
   Value leading = wiring->leading.lookup(barriers), trailing = wiring->trailing.lookup(barriers);
   auto number = [&](Value cursor) { const Place *place = cursor ? find(cursor) : nullptr; return place ? place->number : 0; };
   return trailing ? number(leading) - number(trailing) : 0;
+}
+
+int64_t Slots::published(Value barriers) const {
+  Value filling = wiring->publishing.lookup(barriers), reading = wiring->leading.lookup(barriers);
+  auto number = [&](Value cursor) { const Place *place = cursor ? find(cursor) : nullptr; return place ? place->number : 0; };
+  return filling ? number(filling) - number(reading) : 0;
 }
 
 std::string Slots::describe(Value cursor) const {
@@ -187,6 +195,9 @@ LogicalResult Slots::reserve(device::ReserveOp op) {
     return op.emitOpError() << "reserves a slot of " << nameOf(op.getCursor()) << ", which the producer fills";
   if (place.at != At::rest)
     return op.emitOpError() << "takes a slot of " << nameOf(op.getCursor()) << " that it has not left yet; release it and advance first";
+  Value barriers = place.cursor.getBarriers();
+  if (const int64_t slots = cast<device::BarriersType>(barriers.getType()).getSlots(); published(barriers) >= slots)
+    return op.emitOpError() << "takes a slot of " << nameOf(op.getCursor()) << " while this warp has all " << slots << " to read: nobody would ever give it back";
   place.at = At::acquired;
   place.posted = false;
   return success();
@@ -206,9 +217,10 @@ LogicalResult Slots::await(device::AwaitOp op) {
   if (place.cursor.getTrailing())
     return op.emitOpError() << "waits at cursor " << nameOf(cursor) << ", which trails: the leading one waits for both";
   const bool exchanges = bool(device::barriersOf(cursor).getArrivals());
-  if (exchanges && (place.at != At::acquired || !place.posted))
+  const bool apart = bool(wiring->publishing.lookup(place.cursor.getBarriers()));
+  if (exchanges && (apart ? published(place.cursor.getBarriers()) < 1 : place.at != At::acquired || !place.posted))
     return op.emitOpError() << "waits for a slot of " << nameOf(cursor) << " to which this warp has not published its part: nobody would ever have all of it";
-  if (!exchanges && place.at != At::rest)
+  if ((!exchanges || apart) && place.at != At::rest)
     return op.emitOpError() << "waits twice for a slot of " << nameOf(cursor) << "; release it and advance first";
   Value barriers = place.cursor.getBarriers();
   if (llvm::none_of(wiring->filledUnder, [&](auto &filled) { return filled.second == barriers; }))
@@ -218,6 +230,31 @@ LogicalResult Slots::await(device::AwaitOp op) {
     return op.emitOpError() << "waits for a slot of " << nameOf(cursor) << " while all " << slots << " are held; the producer cannot fill it";
   place.at = At::held;
   return success();
+}
+
+LogicalResult Slots::lookAhead(device::LookAheadOp op) {
+  Place &place = placeOf(op.getCursor());
+  Value barriers = place.cursor.getBarriers();
+  if (place.cursor.getTrailing() || device::fills(place.cursor) || device::barriersOf(op.getCursor()).getArrivals() || wiring->trailing.lookup(barriers))
+    return op.emitOpError() << "looks ahead of cursor " << nameOf(op.getCursor()) << "; expected the only one at which slots of the producer are read";
+  if (op.getCondition() ? place.at != At::held : place.at != At::rest)
+    return op.emitOpError() << "looks ahead of cursor " << nameOf(op.getCursor()) << ", which stands " << describe(op.getCursor()) << "; expected " << (op.getCondition() ? "an awaited slot" : "it at rest");
+  if (op.getCondition() && cast<device::BarriersType>(barriers.getType()).getSlots() < 2)
+    return op.emitOpError() << "waits for a slot of " << nameOf(op.getCursor()) << " while the only one is held; the producer cannot fill it";
+  place.lookout = op.getResult();
+  return success();
+}
+
+SmallVector<Slot> Slots::readAhead(Operation *op, Value memory, device::LookAheadOp ahead) {
+  Place &place = placeOf(ahead.getCursor());
+  Value barriers = place.cursor.getBarriers();
+  if (wiring->filledUnder.lookup(memory) != barriers || place.lookout != ahead.getResult()) {
+    op->emitOpError() << "reads " << memoryName(memory) << " ahead of cursor " << nameOf(ahead.getCursor()) << ", which " << (place.lookout ? "is filled under other barriers" : "has moved on since");
+    return {};
+  }
+  if (!ahead.getCondition())
+    return {Slot{barriers, place.number}};
+  return {Slot{barriers, place.number}, Slot{barriers, place.number + 1}};
 }
 
 FailureOr<Slot> Slots::read(Operation *op, Value memory, Value cursor, bool waits) {
@@ -282,6 +319,7 @@ LogicalResult Slots::advance(device::AdvanceOp op) {
     return op.emitOpError() << "leaves a slot of " << nameOf(cursor) << (led ? " that was not awaited" : " that was not given back on every path");
   }
   place.at = At::rest;
+  place.lookout = {};
   ++place.number;
   return success();
 }
@@ -304,6 +342,8 @@ std::string Slots::difference(const Slots &other, StringRef first, StringRef sec
     if (one != two)
       return (first + " cursor " + nameOf(cursor) + " stands " + one + ", " + second + " " + two).str();
     Value barriers = cursor.getDefiningOp<device::CursorOp>().getBarriers();
+    if (published(barriers) != other.published(barriers))
+      return (first + " cursor " + nameOf(wiring->publishing.lookup(barriers)) + " is ahead by " + Twine(published(barriers)) + " slots, " + second + " by " + Twine(other.published(barriers))).str();
     if (behind(barriers) != other.behind(barriers))
       return (first + " cursor " + nameOf(wiring->trailing.lookup(barriers)) + " trails by " + Twine(behind(barriers)) + " slots, " + second + " by " + Twine(other.behind(barriers))).str();
   }
@@ -314,6 +354,9 @@ std::string Slots::unfinished() const {
   for (auto &[cursor, place] : places)
     if (place.at != At::rest)
       return "cursor " + nameOf(cursor) + " stands " + describe(cursor);
+  for (auto &[barriers, cursor] : wiring->publishing)
+    if (published(barriers))
+      return "cursor " + nameOf(cursor) + " is ahead by " + std::to_string(published(barriers)) + " slots";
   for (auto &[barriers, cursor] : wiring->trailing)
     if (behind(barriers))
       return "cursor " + nameOf(cursor) + " trails by " + std::to_string(behind(barriers)) + " slots";

@@ -42,6 +42,8 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
            [&, tidy](OpPassManager &pm) {
              DistributeTilesOptions options;
              options.interleave = !schedule.overlap && target.isHopper();    // elsewhere a warp waits for its own products
+             options.exchangeBuffers = schedule.exchangeBuffers;
+             options.outboxBuffers = schedule.outboxBuffers;
              pm.addPass(createDistributeTiles(options));
              tidy(pm);
            },
@@ -50,6 +52,10 @@ std::vector<Phase> devicePhases(const Schedule &schedule, const Target &target, 
            [&](OpPassManager &pm) {
              if (schedule.overlap)
                pm.addPass(createOverlapStages());
+             if (schedule.delayed)
+               pm.addPass(createDelaySums());
+             if (schedule.ahead)
+               pm.addPass(createIssueAhead());
              if (schedule.stabilised && target.isHopper()) {      // elsewhere warps wait for their own dots, and registers are few
                LeaveAttemptsOptions leave;
                leave.steps = schedule.votes;
@@ -130,6 +136,12 @@ static void requireCopies(const Schedule &schedule, const Target &target) {
     refuse("nested and producer=no", "chunks are copied further ahead than one step", "producer=yes");
   if (!schedule.producer && schedule.overlap)
     refuse("producer=no and overlap=yes", "a warp that copies for itself also waits for its own products", "overlap=no or producer=yes");
+  if (schedule.ahead && schedule.stages < 2)
+    refuse("ahead=yes and stages=1", "a step's tiles are held while the next one's are multiplied", "stages=2 or ahead=no");
+  if (schedule.ahead && schedule.overlap)
+    refuse("ahead=yes and overlap=yes", "dots of a step are issued ahead or behind", "overlap=no or ahead=no");
+  if (schedule.delayed && schedule.exchangeBuffers < 2)
+    refuse("delayed=yes and exchangeBuffers=1", "a step publishes before it reads what the step before has published", "exchangeBuffers=2 or delayed=no");
   if (!schedule.producer && schedule.stages < 2)
     refuse("producer=no and stages=1", "a step's tiles are read while the next one's come", "stages=2 or producer=yes");
 }

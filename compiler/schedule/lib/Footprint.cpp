@@ -178,8 +178,8 @@ Footprint onGpu(const std::vector<TileUse> &uses, const Schedule &schedule, cons
     case TileUse::Kind::blockOperand:
     case TileUse::Kind::foldOperand:
     case TileUse::Kind::vector: f.sharedBytes += sharedBytes(use, schedule) * slots(use, uses, schedule); break;
-    case TileUse::Kind::exchange: f.sharedBytes += n * use.elementBytes; break;
-    case TileUse::Kind::outbox: f.sharedBytes += sharedBytes(use, schedule); break;
+    case TileUse::Kind::exchange: f.sharedBytes += n * use.elementBytes * schedule.exchangeBuffers; break;
+    case TileUse::Kind::outbox: f.sharedBytes += sharedBytes(use, schedule) * schedule.outboxBuffers; break;
     case TileUse::Kind::accumulator: held += n; ++accumulations; break;
     case TileUse::Kind::column: columns += oneByOne ? 0 : columnRegisters; break;
     case TileUse::Kind::product:

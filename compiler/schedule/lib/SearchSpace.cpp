@@ -14,6 +14,7 @@ class Space {
 public:
   Space(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &innerExtents)
       : program(program), target(target), roles(rolesOf(program)), uses(tileUses(program, roles)), itemsDiffer(masksDiffer(program, roles)), lists(!target.isHost() && mayListTiles(roles)),
+        exchanges(!target.isHost() && std::any_of(uses.begin(), uses.end(), [](const TileUse &use) { return use.kind == TileUse::Kind::exchange; })),
         hasRing(std::any_of(uses.begin(), uses.end(), [](const TileUse &use) { return use.kind == TileUse::Kind::foldOperand || use.kind == TileUse::Kind::vector; })) {
     start.block = roles.block().name();
     setInner(start, program, roles, target, innerExtents);
@@ -49,7 +50,7 @@ private:
   const Target &target;
   const Roles roles;
   const std::vector<TileUse> uses;
-  const bool itemsDiffer, lists, hasRing;
+  const bool itemsDiffer, lists, exchanges, hasRing;
   Schedule start;
   bool overlaps = true;    // on a GPU with a copy engine
   std::vector<Schedule> found;
@@ -104,6 +105,22 @@ private:
           schedule.turns = turns;
           schedule.drawn = drawn;
           if (!overlap || fits(schedule))   // a step's products beside the next one's
+            addExchanges(schedule);
+        }
+  }
+
+  /// How far apart warpgroups may be that make for each other what steps add to tensors.
+  void addExchanges(Schedule schedule) {
+    for (const auto &[delayed, ahead] : {std::pair(false, false), {true, false}, {false, true}, {true, true}})
+      for (int slots : {1, 2})
+        for (int outboxes : {1, 2}) {
+          if ((delayed && slots < 2) || (ahead && schedule.stages < 2) || ((delayed || ahead || slots > 1 || outboxes > 1) && !exchanges))
+            continue;
+          schedule.delayed = delayed;
+          schedule.ahead = ahead;
+          schedule.exchangeBuffers = slots;
+          schedule.outboxBuffers = outboxes;
+          if (!exchanges || (slots == 1 && outboxes == 1) || fits(schedule))
             found.push_back(schedule);
         }
   }
@@ -118,13 +135,14 @@ private:
             Schedule schedule = with(warpgroups, rowsOfWarpgroup * warpgroups, fold, stages);
             schedule.overlap = overlaps;
             schedule.blocksPerSM = blocksPerSM;
-            // A second block buffer costs nothing where it fits: the blocks' shared memory is theirs.
+            // A second block buffer costs nothing where it fits: the blocks' shared memory is theirs. But for what is exchanged there may be better use for it.
             for (int buffers : {2, 1}) {
               schedule.blockBuffers = buffers;
               if (!fits(schedule))
                 continue;
               addOrders(schedule, true);
-              break;
+              if (!exchanges)
+                break;
             }
           }
   }

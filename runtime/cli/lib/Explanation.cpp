@@ -30,10 +30,10 @@ std::string difference(const Schedule &from, const Schedule &to) {
   for (const auto &[axis, width] : to.widths)
     if (auto found = from.widths.find(axis); found == from.widths.end() || found->second != width)
       add(axis, std::to_string(width));
-  for (auto [name, field] : {std::pair{"warpgroups", &Schedule::warpgroups}, {"stages", &Schedule::stages}, {"blockBuffers", &Schedule::blockBuffers}, {"blocksPerSM", &Schedule::blocksPerSM}})
+  for (auto [name, field] : {std::pair{"warpgroups", &Schedule::warpgroups}, {"stages", &Schedule::stages}, {"blockBuffers", &Schedule::blockBuffers}, {"blocksPerSM", &Schedule::blocksPerSM}, {"exchangeBuffers", &Schedule::exchangeBuffers}, {"outboxBuffers", &Schedule::outboxBuffers}})
     if (from.*field != to.*field)
       add(name, std::to_string(to.*field));
-  for (auto [name, field] : {std::pair{"overlap", &Schedule::overlap}, {"turns", &Schedule::turns}, {"drawn", &Schedule::drawn}, {"stabilised", &Schedule::stabilised}, {"producer", &Schedule::producer}})
+  for (auto [name, field] : {std::pair{"overlap", &Schedule::overlap}, {"turns", &Schedule::turns}, {"drawn", &Schedule::drawn}, {"stabilised", &Schedule::stabilised}, {"producer", &Schedule::producer}, {"delayed", &Schedule::delayed}, {"ahead", &Schedule::ahead}})
     if (from.*field != to.*field)
       add(name, yesNo(to.*field));
   return text;

@@ -41,8 +41,8 @@ struct Tuned {
 
 /// The schedule without the order in which its work is done.
 std::string tileOf(Schedule schedule) {
-  schedule.overlap = schedule.turns = schedule.drawn = false;
-  schedule.blockBuffers = 1;
+  schedule.overlap = schedule.turns = schedule.drawn = schedule.delayed = schedule.ahead = false;
+  schedule.blockBuffers = schedule.exchangeBuffers = schedule.outboxBuffers = 1;
   return print(schedule);
 }
 

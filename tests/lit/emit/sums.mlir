@@ -101,3 +101,48 @@ device.kernel @halves "sm90a" items "k" 128 of [] {
     device.add_tile %part to %map[%c0, %c0] through %out : !device.fragment<64 x f32>, !device.ring<8 x [1024] f32>
   }
 }
+
+// Two outboxes a warp, taken in turn: it waits for all sums but the last. A slot that is published at a cursor of its own is empty in that one's phase.
+// CHECK-LABEL: turns(const
+// CHECK:      for (int i = 0; i < 16; i++) smem_name(sb + Sum_AT + i * Sum_BYTES, Sum_BYTES, "Sum", i);
+// CHECK:      int Sum_turn = 0;
+// CHECK:      int x_slot = 0, x_phase = 0;
+// CHECK-NEXT: int x_ahead_slot = 0, x_ahead_phase = 1;
+// CHECK-NEXT: mbar_wait(sb + x_EMPTY + 8 * x_ahead_slot, x_ahead_phase);
+// CHECK-NEXT: {
+// CHECK-NEXT:   const u32 x = sb + x_AT + x_ahead_slot * x_BYTES + cw * 8192 +
+// CHECK:      if (lane == 0) mbar_arrive(sb + x_FULL + 8 * x_ahead_slot);
+// CHECK-NEXT: if (++x_ahead_slot == 2) { x_ahead_slot = 0; x_ahead_phase ^= 1; }
+// CHECK-NEXT: mbar_wait(sb + x_FULL + 8 * x_slot, x_phase);
+// CHECK:      if (lane == 0) tma_store_wait_read_n<1>();
+// CHECK-NEXT: __syncwarp();
+// CHECK-NEXT: {
+// CHECK-NEXT:   const u32 x = sb + Sum_AT + (Sum_turn * 8 + cw * 4 + (warp & 3)) * Sum_BYTES, e =
+// CHECK:        if (lane == 0) {
+// CHECK-NEXT:     tma_reduce_add_2d(
+// CHECK-NEXT:     tma_reduce_add_2d(
+// CHECK-NEXT:   }
+// CHECK-NEXT:   if (lane == 0) tma_store_commit();
+// CHECK-NEXT:   Sum_turn ^= 1;
+// CHECK-NEXT: }
+// CHECK:      if (lane == 0) tma_store_wait_read();   // shared memory must stay until the last sums have left it
+device.kernel @turns "sm90a" items "k" 128 of [] {
+  %map = device.tensor_map "Sum" f32 dimensions [1, 0] chunks [0, 0] sizes [0, 0] box [32, 16] swizzle 128
+  %x = device.ring "x" offset 0 : !device.ring<2 x [64, 128] bf16>
+  %out = device.ring "Sum" offset 32768 : !device.ring<16 x [1024] f32>
+  %xb = device.barriers "x" releases 8 arrivals 8 offset 98304 : !device.barriers<2>
+  device.consumers 2 registers 240 {
+    %w = device.registers "w" : !device.operand<64 x bf16>
+    %part = device.registers "part" : !device.fragment<64 x f32>
+    %xc = device.cursor "x" on %xb phase 0 : !device.barriers<2>
+    %xa = device.cursor "x_ahead" on %xb phase 1 : !device.barriers<2>
+    %c0 = arith.constant 0 : i32
+    device.reserve %xa
+    device.publish %w to %x at %xa : !device.operand<64 x bf16>, !device.ring<2 x [64, 128] bf16>
+    device.advance %xa
+    device.await %xc
+    device.add_tile %part to %map[%c0, %c0] through %out shares : !device.fragment<64 x f32>, !device.ring<16 x [1024] f32>
+    device.release %xc
+    device.advance %xc
+  }
+}

@@ -13,6 +13,16 @@ TEST_CASE("a schedule prints every field and reads back") {
   CHECK(parseSchedule("block=t\n t=8") == Schedule{"t", {{"t", 8}}});
 }
 
+TEST_CASE("a schedule names what few programs have use for where it is not as usual") {
+  Schedule s{"k", {{"k", 128}, {"q", 64}}};
+  s.exchangeBuffers = 2;
+  s.outboxBuffers = 3;
+  s.delayed = s.ahead = true;
+  CHECK(print(s).ends_with(" registerVectors=2 exchangeBuffers=2 outboxBuffers=3 delayed=yes ahead=yes"));
+  CHECK(parseSchedule(print(s)) == s);
+  CHECK(print(Schedule{}).ends_with(" registerVectors=2"));
+}
+
 TEST_CASE("a schedule names the axes that are walked in chunks") {
   Schedule s{"q", {{"q", 64}, {"k", 128}, {"d", 4096}, {"r", 512}}};
   s.nested = {{"d", {64, 4}}, {"r", {32, 2}}};
@@ -30,7 +40,7 @@ TEST_CASE("when an item votes is printed where it is not the default") {
 }
 
 TEST_CASE("refused: schedules") {
-  const std::string known = "known are the widths of axes, block, warpgroups, stages, blockBuffers, overlap, turns, drawn, stabilised, producer, blocksPerSM, registerRows, registerVectors, nested, votes, firstVote, observed";
+  const std::string known = "known are the widths of axes, block, warpgroups, stages, blockBuffers, overlap, turns, drawn, stabilised, producer, blocksPerSM, registerRows, registerVectors, exchangeBuffers, outboxBuffers, delayed, ahead, votes, firstVote, observed, nested";
   CHECK_THROWS_MATCHES(parseSchedule("fast"), std::invalid_argument, Message("schedule 'fast': 'fast' is no field=value; " + known));
   CHECK_THROWS_MATCHES(parseSchedule("q=0"), std::invalid_argument, Message("schedule 'q=0': q=0 is no whole number from 1; " + known));
   CHECK_THROWS_MATCHES(parseSchedule("q=8 q=9"), std::invalid_argument, Message("schedule 'q=8 q=9': 'q' is given twice; give it once"));

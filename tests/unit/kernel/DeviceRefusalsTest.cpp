@@ -169,6 +169,9 @@ TEST_CASE("schedules that a target cannot run are refused with the cure") {
   CHECK(refusedFor("h200", "q=64 warpgroups=1 turns=no blocksPerSM=2 k=64") == "accepted");
   CHECK(refusedFor("h200", "q=128 k=64 votes=4 firstVote=5") == "the schedule has firstVote=5 and votes=4: the first vote comes after 4 steps at most; take firstVote=4 or less");
   CHECK(refusedFor("a10", "q=128 producer=no k=64") == "the schedule has producer=no and overlap=yes: on NVIDIA A10 a warp that copies for itself also waits for its own products; take overlap=no or producer=yes");
+  CHECK(refusedFor("h200", "q=128 k=64 overlap=no delayed=yes") == "the schedule has delayed=yes and exchangeBuffers=1: on NVIDIA H200 SXM a step publishes before it reads what the step before has published; take exchangeBuffers=2 or delayed=no");
+  CHECK(refusedFor("h200", "q=128 k=64 overlap=no stages=1 ahead=yes") == "the schedule has ahead=yes and stages=1: on NVIDIA H200 SXM a step's tiles are held while the next one's are multiplied; take stages=2 or ahead=no");
+  CHECK(refusedFor("h200", "q=128 k=64 overlap=yes ahead=yes") == "the schedule has ahead=yes and overlap=yes: on NVIDIA H200 SXM dots of a step are issued ahead or behind; take overlap=no or ahead=no");
   CHECK(refusedFor("a10", "q=128 producer=no overlap=no stages=1 k=64") == "the schedule has producer=no and stages=1: on NVIDIA A10 a step's tiles are read while the next one's come; take stages=2 or producer=yes");
   const Program documents = makeVariant("documents", {.type = Type::bf16});
   CHECK_THROWS_WITH(compileDevice(documents, parseSchedule("block=q d=64 e=64 q=128 producer=no overlap=no k=64"), findTarget("a10")),

@@ -148,3 +148,32 @@ TEST_CASE("where nothing fits the search space is refused as the default schedul
   CHECK_THROWS_WITH(searchSpace(program, withSharedLimit(findTarget("l4"), 24 * KiB), {{"d", 256}, {"e", 256}}),
                     Catch::StartsWith("program 'gemma2' fits no schedule on NVIDIA L4: the smallest tiles need 30720 bytes of shared memory a block, there are 24576"));
 }
+
+TEST_CASE("where steps add to a tensor, how far warpgroups may be apart is a choice, and takes shared memory") {
+  const Target &target = findTarget("h200");
+  const Gradient made = gradient(makeVariant("plain", {.type = Type::bf16}), {.outputs = {"O"}, .inputs = {"Q", "K", "V"}, .accumulates = true});
+  for (const Program &program : made.backward) {
+    const Schedule usual = defaultSchedule(program, target, innerOf(program, 64));
+    const Roles roles = rolesOf(program);
+    const bool adds = std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return addedBySteps(roles, store); });
+    int delayed = 0, ahead = 0, outboxes = 0;
+    for (const Schedule &schedule : searchSpace(program, target, innerOf(program, 64))) {
+      delayed += schedule.delayed;
+      ahead += schedule.ahead;
+      outboxes += schedule.outboxBuffers > 1;
+      CHECK((!schedule.delayed || schedule.exchangeBuffers > 1));
+      CHECK((!schedule.ahead || schedule.stages > 1));
+    }
+    INFO(program.name);
+    CHECK((delayed > 0) == adds);
+    CHECK((ahead > 0) == adds);
+    CHECK((outboxes > 0) == adds);
+    Schedule more = usual;
+    more.exchangeBuffers = 2;
+    const auto bytes = [&](const Schedule &schedule) { return footprint(program, schedule, target).sharedBytes; };
+    CHECK(bytes(more) - bytes(usual) == (adds ? 2 * usual.widths.at("q") * usual.widths.at("k") : 0));
+    more = usual;
+    more.outboxBuffers = 2;
+    CHECK(bytes(more) - bytes(usual) == (adds ? 4 * usual.widths.at("q") * 64 : 0));
+  }
+}

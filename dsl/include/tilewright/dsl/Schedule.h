@@ -30,16 +30,19 @@ struct Schedule {
   int blocksPerSM = 1;                   // thread blocks that share a multiprocessor
   int registerRows = 6;                  // CPU: rows of a register block of a dot
   int registerVectors = 2;               // CPU: vectors a row of a register block of a dot
-  std::map<std::string, Chunks> nested = {};   // inner axes walked in chunks; the others lie whole inside a tile
+  int exchangeBuffers = 1;               // slots of the ring through which warpgroups exchange what steps add to tensors (a GPU with a copy engine)
+  int outboxBuffers = 1;                 // outboxes of a warp, from which the copy engine adds in the background
+  bool delayed = false;                  // dots over the block axis run one step behind, so that warpgroups need not meet within one
+  bool ahead = false;                    // a step's first dot is issued in the step before
   int votes = 8;                         // steps of an item between two votes on whether it goes on in the exact way
   int firstVote = 0;                     // steps until the first of them; 0: as many
   bool observed = false;                 // until then nothing is attempted: how scores grow decides
+  std::map<std::string, Chunks> nested = {};   // inner axes walked in chunks; the others lie whole inside a tile
 
   friend bool operator==(const Schedule &, const Schedule &) = default;
 };
 
-/// `block=q q=64 k=64 d=128 e=128 warpgroups=2 …`, every field, in a fixed order; `nested=d:64x4` where an axis is walked in chunks; `votes`, `firstVote` and `observed` where
-/// they are not the default.
+/// `block=q q=64 k=64 d=128 e=128 warpgroups=2 …`, every field, in a fixed order; those from `exchangeBuffers` on where they are not as usual, `nested=d:64x4` where an axis is walked in chunks.
 [[nodiscard]] std::string print(const Schedule &schedule);
 /// Reads that back; throws std::invalid_argument naming the field, what was expected and the known fields.
 [[nodiscard]] Schedule parseSchedule(std::string_view text);

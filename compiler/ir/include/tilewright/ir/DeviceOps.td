@@ -199,6 +199,16 @@ def Device_AwaitOp : Device_Op<"await"> {
   let arguments = (ins Device_CursorType:$cursor);
   let assemblyFormat = "$cursor attr-dict";
 }
+def Device_LookAheadOp : Device_Op<"look_ahead"> {
+  let summary = "consumer: waits for the slot at which a cursor will be awaited next, and gives a cursor that stands there";
+  let description = [{
+    That is the cursor's own slot where it has not been awaited, and the one after it where it has. With `if`, where the condition does not hold, nothing is waited for, and the result stands at
+    the cursor's own slot, which must have been awaited. What it stands at can be read until the cursor advances; whoever reads the next slot awaits it then once more.
+  }];
+  let arguments = (ins Device_CursorType:$cursor, Optional<I1>:$condition);
+  let results = (outs Device_CursorType:$result);
+  let assemblyFormat = "$cursor (`if` $condition^)? attr-dict";
+}
 def Device_ReleaseOp : Device_Op<"release"> {
   let summary = "consumer: gives the slot back, once a warp; with `if`, only where the condition holds";
   let arguments = (ins Device_CursorType:$cursor, Optional<I1>:$condition);

@@ -56,8 +56,40 @@ def DistributeTiles : Pass<"device-distribute-tiles", "::mlir::ModuleOp"> {
     With `interleave` each dot of a step is issued as soon as its operands are there, and waited for where its result is needed, so that
     elementwise work runs under the dots whose results it does not read. Else the dots of a stage are issued and waited for together.
   }];
-  let options = [Option<"interleave", "interleave", "bool", "false", "issue each dot of a step by itself, as early as its operands allow">];
+  let options = [
+    Option<"interleave", "interleave", "bool", "false", "issue each dot of a step by itself, as early as its operands allow">,
+    Option<"exchangeBuffers", "exchange-buffers", "int", "1", "slots of the ring through which warpgroups exchange what dots contract over the block axis">,
+    Option<"outboxBuffers", "outbox-buffers", "int", "1", "outboxes of a warp for what steps add to tensors">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
+def DelaySums : Pass<"device-delay-sums", "::mlir::ModuleOp"> {
+  let summary = "multiply what warpgroups have exchanged one step later, so that they need not meet within a step";
+  let description = [{
+    A step publishes its operand of a dot over the block axis, multiplies what the step before has published, and adds that to its tensor. Who publishes then stands at a cursor of its own, ahead of
+    who reads. Before the first step of a fold something is published whose product is added outside of the tensor, where the copy engine drops it; behind the last one stands what the
+    last step has published. The dot is issued ahead of the step's last one that accumulates, and its result leaves under that one. Coordinates are carried from step to step.
+    A kernel whose steps do more with what they exchange stays as it is.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
+def IssueAhead : Pass<"device-issue-ahead", "::mlir::ModuleOp"> {
+  let summary = "issue the first dot of each step in the one before, so that what a step adds or stores leaves under it";
+  let description = [{
+    Behind the first wait for a step's last dots stands the next step's first one, of the tile at which the step's cursor will be awaited next (`device.look_ahead`), and the turn ends with a wait for it;
+    in front of the loops of a fold stands that of the first step. Which loop comes next is asked of their bounds. Where there is no next step the dot multiplies this
+    step's tile once more, for nobody. Tiles are given back one dot later, so that a ring needs two slots. Loops stay as they are whose steps begin with several dots at once, or need the dot's registers to their end.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
+}
+
+def CountRegisters : Pass<"device-count-registers", "::mlir::ModuleOp"> {
+  let summary = "mark consumers whose registers would not fit, were all of them alive: what is computed of addresses is then computed where it is used";
+  let description = [{
+    Sets `crowded` on `device.consumers`. Every address that waits in a register there may cost a spill.
+  }];
+  let dependentDialects = ["::tw::device::DeviceDialect"];
 }
 
 def OverlapStages : Pass<"device-overlap-stages", "::mlir::ModuleOp"> {
@@ -154,14 +186,6 @@ def ListAhead : Pass<"device-list-ahead", "::mlir::ModuleOp"> {
 def LayOutMemory : Pass<"device-lay-out-memory", "::mlir::ModuleOp"> {
   let summary = "give rings, barriers and mailboxes their places in shared memory";
   let options = [Option<"limit", "limit", "int", "0", "bytes that a block may have; 0: any">];
-  let dependentDialects = ["::tw::device::DeviceDialect"];
-}
-
-def CountRegisters : Pass<"device-count-registers", "::mlir::ModuleOp"> {
-  let summary = "mark consumers whose registers would not fit, were all of them alive: what is computed of addresses is then computed where it is used";
-  let description = [{
-    Sets `crowded` on `device.consumers`. Every address that waits in a register there may cost a spill.
-  }];
   let dependentDialects = ["::tw::device::DeviceDialect"];
 }
 
