@@ -78,7 +78,7 @@ Tile Algebra::placeholder(Type type, Axes axes, Location where) {
 
 Tile Algebra::make(Node node) {
   node.weak = false;
-  if (isElementwise(node.op) || node.op == Op::load || node.op == Op::named || node.op == Op::stabiliser) {
+  if (isElementwise(node.op) || node.op == Op::load || node.op == Op::contains || node.op == Op::named || node.op == Op::stabiliser) {
     node.axes = {};
     for (const Tile &operand : node.operands)
       node.axes = unite(node.axes, operand.axes());

@@ -21,12 +21,11 @@ public:
     Walk walk;
     walk.node = [&](const Tile &tile) {
       const Node &node = tile.node();
-      if (node.op == Op::load || node.op == Op::dimension)
+      if (node.op == Op::load || node.op == Op::contains || node.op == Op::dimension)
         checkTensor(*node.tensor);
-      if (node.op == Op::load)
-        for (std::size_t d = 0; d < node.operands.size(); ++d)
-          if (const Axis *axis = directAxis(node.operands[d]))
-            bind(*axis, *node.tensor, d);
+      for (std::size_t d = 0; d < placesRead(node); ++d)
+        if (const Axis *axis = directAxis(node.operands[d]))
+          bind(*axis, *node.tensor, d);
     };
     walk.over(program);
     for (const Store &store : program.stores)

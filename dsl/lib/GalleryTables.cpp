@@ -67,6 +67,23 @@ Capture blocks(std::int64_t side) {
           }};
 }
 
+/// Lists of blocks of keys, in any order and some twice, with numbers of others behind what counts.
+constexpr std::int64_t longestList = 6;
+std::vector<Capture> blockListTables(std::int64_t side) {
+  const std::string by = " / " + std::to_string(side);
+  const std::vector<std::string> rows{"H", "Sq" + by};
+  return {{"lists", Type::i32, {"H", "Sq" + by, std::to_string(longestList)}, "the blocks of keys that are kept in a row of blocks, in any order",
+           [=](const VariantShape &s, Random &random) {
+             Array array{lengthsOf({"H", "Sq" + by, std::to_string(longestList)}, s), {}};
+             const std::int64_t blocks = lengthsOf({"Skv" + by}, s)[0];
+             for (std::int64_t row = 0; row < array.shape[0] * array.shape[1]; ++row)
+               for (std::int64_t i = 0; i < longestList; ++i)
+                 array.data.push_back(double(i == 0 ? row % array.shape[1] : whole(random, 0, blocks)));
+             return array;
+           }},
+          each("counts", Type::i32, rows, "how many of the row's list count", [](Random &random) { return double(whole(random, 0, longestList)); })};
+}
+
 /// Bits of a graph in which each node has some eighth of the others for neighbours; some have none.
 double neighbourBits(Random &random) {
   const auto bits = static_cast<std::uint32_t>(random() & random() & random());
@@ -144,6 +161,11 @@ std::vector<Entry> tableEntries() {
        .defaults = {64}, .refuse = [](const Numbers &n) { return needsCounts("(side)", n); },
        .apply = [](Making &m, const Numbers &n) { m.attention.mask(blockSparse(m.capture("blocks", Type::i32, 2), int(n[0]), int(n[0]))); },
        .captures = [](const Numbers &n, Types) { return std::vector{blocks(std::int64_t(n[0]))}; }},
+      {.variant = {"blocklists", "blocks of 64 × 64 scores by lists, for each head; blocklists(side) for others", "keep ⌊k / 64⌋ among the first counts[h][⌊q / 64⌋] of lists[h][⌊q / 64⌋]",
+                   "FlexAttention: A Programming Model for Generating Optimized Attention Kernels, 2024"},
+       .defaults = {64}, .refuse = [](const Numbers &n) { return needsCounts("(side)", n); },
+       .apply = [](Making &m, const Numbers &n) { m.attention.mask(blockLists(m.capture("lists", Type::i32, 3), m.capture("counts", Type::i32, 2), int(n[0]), int(n[0]))); },
+       .captures = [](const Numbers &n, Types) { return blockListTables(std::int64_t(n[0])); }},
       {.variant = {"graph", "the neighbours of a node, a bit for each", "keep bit k mod 32 of neighbours[q][⌊k / 32⌋]", "A Generalization of Transformer Networks to Graphs, 2020"},
        .apply = [](Making &m, const Numbers &) { m.attention.mask(graph(m.capture("neighbours", Type::i32, 2))); },
        .captures = [](const Numbers &, Types) {

@@ -98,6 +98,8 @@ Value Frame::compute(const Node &node) {
     return leaf(node);
   case Op::load:
     return load(node);
+  case Op::contains:
+    return search(node);
   case Op::reduceMax:
   case Op::reduceMin:
   case Op::reduceSum:
@@ -134,12 +136,13 @@ Value Frame::leaf(const Node &node) {
 
 /// Adds up, for each point, what each dimension's index contributes to the offset in the array. An index
 /// outside of its dimension contributes 0 and a fault.
-Value Frame::load(const Node &node) {
+std::vector<std::int64_t> Frame::offsetsOf(const Node &node, std::size_t dimensions, Value &out) {
   const Array &array = machine.inputs.tensors.at(node.tensor->name);
-  Value out = blankFor(node.axes);
   std::vector<std::int64_t> offsets(out.data.size(), 0);
   std::int64_t stride = 1;
-  for (std::size_t d = node.operands.size(); d-- > 0; stride *= array.shape[d]) {
+  for (std::size_t d = array.shape.size(); d-- > 0; stride *= array.shape[d]) {
+    if (d >= dimensions)
+      continue;
     const Value &index = value(node.operands[d]);
     Value checked{index.axes, index.lengths, index.data, index.faults};
     for (std::size_t i = 0; i < checked.data.size(); ++i) {
@@ -165,9 +168,40 @@ Value Frame::load(const Node &node) {
             out.faults[std::size_t(at + i)] = fault;
     });
   }
+  return offsets;
+}
+
+Value Frame::load(const Node &node) {
+  const Array &array = machine.inputs.tensors.at(node.tensor->name);
+  Value out = blankFor(node.axes);
+  const std::vector<std::int64_t> offsets = offsetsOf(node, node.operands.size(), out);
   for (std::size_t i = 0; i < out.data.size(); ++i)
     if (!out.fault(std::int64_t(i)))
       out.data[i] = array.data[std::size_t(offsets[i])];
+  return out;
+}
+
+/// A count beyond the list reads outside of it.
+Value Frame::search(const Node &node) {
+  const Array &array = machine.inputs.tensors.at(node.tensor->name);
+  Value out = blankFor(node.axes);
+  const std::vector<std::int64_t> offsets = offsetsOf(node, node.operands.size() - 2, out);
+  const std::int64_t length = array.shape.back();
+  const std::vector<std::int64_t> all = lengths(node.axes);
+  const Value sought = spread(value(node.operands.end()[-2]), node.axes, all), counts = spread(value(node.operands.back()), node.axes, all);
+  for (std::size_t i = 0; i < out.data.size(); ++i) {
+    const auto at = std::int64_t(i);
+    std::uint32_t fault = out.fault(at) ? out.fault(at) : sought.fault(at) ? sought.fault(at) : counts.fault(at);
+    if (!fault && counts.data[i] > double(length))
+      fault = machine.faults.readOutside(node, unsigned(array.shape.size()) - 1, std::int64_t(counts.data[i]) - 1, length);
+    if (fault) {
+      out.faults.resize(out.data.size());
+      out.faults[i] = fault;
+      continue;
+    }
+    const auto first = array.data.begin() + offsets[i], last = first + std::max<std::int64_t>(std::int64_t(counts.data[i]), 0);
+    out.data[i] = double(std::find(first, last, sought.data[i]) != last);
+  }
   return out;
 }
 

@@ -57,6 +57,9 @@ private:
   Value compute(const Node &node);
   Value leaf(const Node &node);
   Value load(const Node &node);
+  /// Where a tensor's elements lie that are read at each point of `out`, by the first `dimensions` indices; faults go to `out`.
+  std::vector<std::int64_t> offsetsOf(const Node &node, std::size_t dimensions, Value &out);
+  Value search(const Node &node);
   Value elementwise(const Node &node);
   Value randomNumbers(const Node &node);
   Value reduction(const Node &node);

@@ -98,19 +98,42 @@ Modifier globalTokens(Tensor ofQueries, Tensor ofKeys, int left, int right, Loca
   }, where);
 }
 
+namespace {
+
+/// The place of a block of queries in a table of that many dimensions, with the head before it, and the batch before that.
+std::vector<Operand> blockPlace(const At &at, int queryBlock, unsigned dimensions) {
+  std::vector<Operand> place{at.query / queryBlock};
+  if (dimensions > 1)
+    place.insert(place.begin(), at.head);
+  if (dimensions > 2)
+    place.insert(place.begin(), at.batch);
+  return place;
+}
+
+} // namespace
+
 Modifier blockSparse(Tensor table, int queryBlock, int keyBlock, Location where) {
   needsCounts("blockSparse", {queryBlock, keyBlock}, where);
   if (table.rank() < 2 || table.rank() > 4)
     fail(where, "blockSparse(): '" + table.name() + "' has " + std::to_string(table.rank()) + " dimensions, expected [blocks of queries, blocks of keys], with heads before it, with the batch before those",
          {{table.info->where, "the tensor is declared here"}});
   return maskStep("blockSparse", [=](const At &at) {
-    std::vector<Operand> indices{at.query / queryBlock, at.key / keyBlock};
-    if (table.rank() > 2)
-      indices.insert(indices.begin(), at.head);
-    if (table.rank() > 3)
-      indices.insert(indices.begin(), at.batch);
+    std::vector<Operand> indices = blockPlace(at, queryBlock, table.rank() - 1);
+    indices.push_back(at.key / keyBlock);
     const Tile entry = table.at(std::move(indices));
     return entry.type() == Type::boolean ? entry : entry != 0;
+  }, where);
+}
+
+Modifier blockLists(Tensor lists, Tensor counts, int queryBlock, int keyBlock, Location where) {
+  needsCounts("blockLists", {queryBlock, keyBlock}, where);
+  if (lists.rank() < 2 || lists.rank() > 4 || counts.rank() + 1 != lists.rank())
+    fail(where, "blockLists(): '" + lists.name() + "' has " + std::to_string(lists.rank()) + " dimensions and '" + counts.name() + "' " + std::to_string(counts.rank()) +
+                    ", expected [blocks of queries, longest] and [blocks of queries], with heads before both, with the batch before those",
+         {{lists.info->where, "the lists are declared here"}, {counts.info->where, "the counts are declared here"}});
+  return maskStep("blockLists", [=](const At &at) {
+    const std::vector<Operand> place = blockPlace(at, queryBlock, counts.rank());
+    return contains(lists, place, at.key / keyBlock, counts.at(place));
   }, where);
 }
 

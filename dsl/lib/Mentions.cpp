@@ -62,7 +62,7 @@ void verifyTensors(const Program &program) {
   std::map<std::string, Location> loads, stores;
   Walk walk;
   walk.node = [&](const Tile &tile) {
-    if (tile.node().op == Op::load)
+    if (tile.node().op == Op::load || tile.node().op == Op::contains)
       loads.emplace(tile.node().tensor->name, tile.where());
   };
   walk.over(program);

@@ -37,7 +37,7 @@ const std::map<std::string, Along> alongs{
     {"reduce_max", [](Operand a, Over o) { return max(a, o); }}, {"reduce_min", [](Operand a, Over o) { return min(a, o); }}, {"reduce_sum", sum}};
 
 std::vector<std::string> operationNames() {
-  std::vector<std::string> names{"constant", "load", "cast", "select", "random", "dot", "named", "fold"};
+  std::vector<std::string> names{"constant", "load", "contains", "cast", "select", "random", "dot", "named", "fold"};
   for (auto &[name, _] : unaries)
     names.push_back(name);
   for (auto &[name, _] : binaries)
@@ -348,8 +348,20 @@ private:
       type = stated(t);
       return literal(number, type.axes);
     }
-    if (op == "load")
-      return load(t, type);
+    if (op == "load") {
+      Tensor tensor = tensorNamed(t);
+      std::vector<Operand> indices = indexList(t);
+      type = stated(t);
+      return tensor.at(std::move(indices), t.where());
+    }
+    if (op == "contains") {
+      Tensor list = tensorNamed(t);
+      std::vector<Operand> at = indexList(t);
+      t.expect(",");
+      auto more = operands(t, 2);
+      type = stated(t);
+      return contains(list, std::move(at), more[0], more[1], t.where());
+    }
     if (op == "named") {
       std::string label = t.string("a name in quotes");
       Operand result = operand(t);
@@ -365,8 +377,7 @@ private:
     fail(here, "'" + op + "' is no operation; " + (close.empty() ? "docs/dsl.md lists them" : "did you mean '" + close + "'?"));
   }
 
-  Tile load(Tokens &t, Stated &type) {
-    Tensor tensor = tensorNamed(t);
+  std::vector<Operand> indexList(Tokens &t) {
     std::vector<Operand> indices;
     t.expect("[");
     while (!t.takeIf("]")) {
@@ -374,8 +385,7 @@ private:
         t.expect(",");
       indices.push_back(operand(t));
     }
-    type = stated(t);
-    return tensor.at(indices, t.where());
+    return indices;
   }
 
   // ---- folds

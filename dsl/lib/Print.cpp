@@ -112,6 +112,10 @@ private:
       return "constant " + literal(node);
     case Op::load:
       return "load " + node.tensor->name + "[" + operands() + "]";
+    case Op::contains: {
+      const std::vector<Tile> at(node.operands.begin(), node.operands.end() - 2);
+      return "contains " + node.tensor->name + "[" + list(at, [&](const Tile &t) { return operand(t); }) + "], " + operand(node.operands.end()[-2]) + ", " + operand(node.operands.back());
+    }
     case Op::reduceMax:
     case Op::reduceMin:
     case Op::reduceSum:

@@ -33,7 +33,7 @@ bool knownBeforeLaunch(const Tile &tile, std::set<const Node *> &seen) {
   const Node &node = tile.node();
   if (!seen.insert(&node).second)
     return true;
-  if (node.op == Op::load || node.op == Op::foldResult || (node.op >= Op::reduceMax && node.op <= Op::dot))
+  if (node.op == Op::load || node.op == Op::contains || node.op == Op::foldResult || (node.op >= Op::reduceMax && node.op <= Op::dot))
     return false;
   return std::all_of(node.operands.begin(), node.operands.end(), [&](const Tile &operand) { return knownBeforeLaunch(operand, seen); });
 }

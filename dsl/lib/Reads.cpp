@@ -33,7 +33,7 @@ public:
         under(node.operands[1 - i], node.op == Op::logicalAnd);
       visit(node.operands[i], inner);
     }
-    if (node.op == Op::load)
+    if (node.op == Op::load || node.op == Op::contains)
       read(node, guards);
     if (node.op == Op::foldResult)
       for (const auto *values : {&node.fold->starts, &node.fold->yields})
@@ -55,7 +55,7 @@ private:
       return before->second;
     Facts facts{node.op != Op::dot && node.op != Op::foldArgument && node.op != Op::foldResult && node.op != Op::reduceSum &&
                     node.op != Op::reduceMax && node.op != Op::reduceMin,
-                node.op == Op::load};
+                node.op == Op::load || node.op == Op::contains};
     for (const Tile &operand : node.operands) {
       const Facts &inner = factsOf(operand);
       facts.isPlain &= inner.isPlain;
@@ -65,8 +65,9 @@ private:
   }
 
   void read(const Node &load, const std::map<Guard, Tile> &guards) {
-    for (unsigned d = 0; d < load.operands.size(); ++d) {
-      const Tile &index = load.operands[d];
+    const bool isList = load.op == Op::contains;   // of which the last operand says how many elements are looked at
+    for (unsigned d = 0; d < load.tensor->rank; ++d) {
+      const Tile index = isList && d + 1 == load.tensor->rank ? max(load.operands.back() - 1, 0) : load.operands[d];
       const Facts &facts = factsOf(index);
       if (!facts.isPlain || (!facts.isStored && (guards.empty() || index.axes().empty())) ||
           std::any_of(guards.begin(), guards.end(), [&](const auto &guard) { return !factsOf(guard.second).isPlain; }))

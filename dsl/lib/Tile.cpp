@@ -8,7 +8,7 @@ namespace tw {
 
 const char *name(Op op) {
   static constexpr std::array names{
-      "constant", "index", "extent", "dimension", "scalar", "load",
+      "constant", "index", "extent", "dimension", "scalar", "load", "contains",
       "neg", "abs", "exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "tanh_approximate", "sigmoid", "sqrt", "rsqrt", "sin", "cos", "erf", "floor", "ceil", "round", "trunc", "not", "cast",
       "add", "sub", "mul", "div", "floor_div", "mod", "pow", "min", "max", "bit_and", "bit_or", "bit_xor", "shift_left", "shift_right",
       "lt", "le", "gt", "ge", "eq", "ne", "and", "or",

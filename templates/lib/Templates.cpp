@@ -35,7 +35,7 @@ const std::vector<std::string_view> &templateFiles(Instructions instructions) {
                                                   "sm80/mbarrier.cuh",
                                                   "common/box_copies.cuh",
                                                   "common/integers.cuh",
-                                                  "common/extremes.cuh",
+                                                  "common/extremes.cuh", "common/lists.cuh",
                                                   "since_sm80/warp_matrices.cuh",
                                                   "common/fragments.cuh",
                                                   "common/finite.cuh",
@@ -52,7 +52,7 @@ const std::vector<std::string_view> &templateFiles(Instructions instructions) {
                                                   "sm90/bulk_loads.cuh",
                                                   "sm90/bulk_stores.cuh",
                                                   "common/integers.cuh",
-                                                  "common/extremes.cuh",
+                                                  "common/extremes.cuh", "common/lists.cuh",
                                                   "common/descriptors.cuh",
                                                   "sm90/wgmma.cuh",
                                                   "since_sm80/warp_matrices.cuh",
@@ -72,7 +72,7 @@ const std::string &hostTemplates() {
   static const std::string text =
       joined({"include/tilewright/templates/HostInterface.h", "common/types.cuh", "host/keywords.cuh", "host/arithmetic.cuh", "host/threads.cuh",
               "host/global_memory.cuh", "host/shared_memory.cuh", "host/mbarrier.cuh", "host/bulk_copies.cuh", "common/box_copies.cuh",
-              "common/integers.cuh", "common/extremes.cuh", "common/descriptors.cuh", "host/matrix_products.cuh", "common/fragments.cuh",
+              "common/integers.cuh", "common/extremes.cuh", "common/lists.cuh", "common/descriptors.cuh", "host/matrix_products.cuh", "common/fragments.cuh",
               "common/finite.cuh", "common/tile_reductions.cuh", "host/entry.cuh"});
   return text;
 }

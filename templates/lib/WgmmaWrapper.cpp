@@ -69,9 +69,9 @@ std::vector<WgmmaShape> wgmmaShapes(std::string_view kernel) {
 
 std::string deviceSource(Instructions instructions, std::string_view kernel, std::string_view file) {
   std::string text = deviceTemplates(instructions);
-  const std::string_view extremes = templateText("common/extremes.cuh");      // of kernels that list tiles alone
-  if (kernel.find("row_extremes") == std::string_view::npos)
-    text.erase(text.find(extremes), extremes.size());
+  for (auto [file, use] : {std::pair("common/extremes.cuh", "row_extremes"), std::pair("common/lists.cuh", "_among(")})   // few kernels use these
+    if (const std::string_view part = templateText(file); kernel.find(use) == std::string_view::npos)
+      text.erase(text.find(part), part.size());
   for (auto &shape : wgmmaShapes(kernel))
     text += wgmmaWrapper(shape);
   return text + "#line 1 \"" + std::string(file) + "\"\n" + std::string(kernel);

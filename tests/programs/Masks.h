@@ -76,6 +76,32 @@ inline std::vector<MaskedProgram> masks(Type type, const MaskedSizes &n) {
   };
   add("block_bits", [=](const At &at) { return testBit(words(floorDiv(at.query, 16), floorDiv(at.key, 512)), mod(floorDiv(at.key, 16), 32)); }, {{"words", table({longest / 16 + 1, longest / 512 + 1}, wordOf)}},
       [=](auto, auto q, auto k) { return blockOf(q / 16, k / 16); }, false, false);
+  // The same blocks as lists, in an order of their own, some twice, with other numbers behind what counts.
+  Tensor lists("lists", Type::i32, 2), counts("counts", Type::i32, 1), farLists("far_lists", Type::i64, 2);
+  const std::int64_t blockRows = longest / 16 + 1;
+  auto listOf = [=](std::int64_t i) {
+    std::vector<std::int64_t> list;
+    for (std::int64_t j = blockRows - 1; j >= 0; --j)
+      if (blockOf(i, j))
+        list.insert(j % 2 ? list.begin() : list.end(), j % 3 ? 1 : 2, j);
+    return list;
+  };
+  Array listTable{{blockRows, 2 * blockRows}, {}}, countTable{{blockRows}, {}}, padded{{blockRows, 2 * blockRows}, {}};
+  for (std::int64_t i = 0; i < blockRows; ++i) {
+    const auto list = listOf(i);
+    countTable.data.push_back(double(list.size()));
+    for (std::size_t j = 0; j < std::size_t(2 * blockRows); ++j) {
+      listTable.data.push_back(double(j < list.size() ? list[j] : std::int64_t(j) % blockRows));
+      padded.data.push_back(j < list.size() ? double(list[j]) : -1);
+    }
+  }
+  add("block_lists", [=](const At &at) { return contains(lists, {floorDiv(at.query, 16)}, floorDiv(at.key, 16), counts(floorDiv(at.query, 16))); }, {{"lists", listTable}, {"counts", countTable}},
+      [=](auto, auto q, auto k) { return blockOf(q / 16, k / 16); }, false, false);   // lists of different lengths in one tile: what the shorter does not count may be met
+  add("padded_lists", [=](const At &at) { return !contains(farLists, {floorDiv(at.query, 16)}, floorDiv(at.key, 16)); }, {{"far_lists", padded}},
+      [=](auto, auto q, auto k) { return !blockOf(q / 16, k / 16); });
+  Tensor chosen("chosen", Type::i32, 1);
+  add("chosen_keys", [=](const At &at) { return contains(chosen, {}, at.key) | (at.key == at.query); }, {{"chosen", table({3}, [](auto, auto j) { return 40 * j + 1; })}},
+      [=](auto, auto q, auto k) { return k == 1 || k == 41 || k == 81 || k == q; }, true, false);
   auto whenOf = [](std::int64_t i) { return double(i * i) / 64; };
   add("events", [=](const At &at) { return when(at.key) + 1.5 <= rowWhen(at.query); },
       {{"row_when", table({n.sq}, [&](auto, auto i) { return whenOf(i); })}, {"when", table({n.skv}, [&](auto, auto i) { return whenOf(i); })}},

@@ -140,6 +140,7 @@ private:
                        : node.op == Op::load                             ? load(node, frame)
                        : node.op == Op::dot                              ? dot(node, frame)
                        : node.op == Op::random                           ? random(node, frame)
+                       : node.op == Op::contains                         ? search(node, frame)
                        : node.op >= Op::reduceMax && node.op < Op::dot   ? reduce(node, frame)
                        : node.operands.empty()                           ? leaf(node, frame)
                                                                          : elementwise(node, frame);
@@ -181,6 +182,29 @@ private:
         if (places[p] >= 0)
           gradients.at(name).data[std::size_t(places[p])] += vars[out].adjoint[p];
     };
+    return out;
+  }
+
+  /// No gradient goes through a condition.
+  std::size_t search(const Node &node, Frame &frame) {
+    const Array &array = inputs.tensors.at(node.tensor->name);
+    std::vector<std::size_t> operands;
+    for (const Tile &operand : node.operands)
+      operands.push_back(evaluate(operand, frame));
+    const std::size_t out = add(node.axes, shapeOf(node.axes, frame));
+    std::vector<std::vector<double>> given;
+    for (std::size_t operand : operands) {
+      given.emplace_back();
+      for (std::int64_t at : offsetsOf(vars[operand], node.axes, vars[out].shape))
+        given.back().push_back(vars[operand].data[std::size_t(at)]);
+    }
+    for (std::size_t p = 0; p < vars[out].data.size(); ++p) {
+      double first = 0;
+      for (std::size_t d = 0; d + 2 < operands.size(); ++d)
+        first = first * double(array.shape[d]) + given[d][p];
+      for (double j = 0; j < given.back()[p]; ++j)
+        vars[out].data[p] = vars[out].data[p] != 0 || array.data[std::size_t(first * double(array.shape.back()) + j)] == given[operands.size() - 2][p];
+    }
     return out;
   }
 

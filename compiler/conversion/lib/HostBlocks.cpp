@@ -73,7 +73,9 @@ void Lowering::lowerScalar(Operation *op) {
   for (Value operand : op->getOperands())
     operands.push_back(scalars.lookup(operand));
   Value result;
-  if (isa<tile::LoadOp, tile::GatherOp>(op)) {
+  if (auto gather = dyn_cast<tile::GatherOp>(op); gather && gather.getAmong())
+    result = isAmong(loc, operands[0], ValueRange(operands).drop_front());
+  else if (isa<tile::LoadOp, tile::GatherOp>(op)) {
     SmallVector<Value> places;
     for (Value place : llvm::drop_begin(operands))
       places.push_back(toIndex(place));

@@ -74,6 +74,8 @@ void Lowering::lowerKeptAt(tile::KeptAtOp op) {
 
 /// A loop over the part of the box that lies inside; what lies outside holds 0.
 void Lowering::lowerExtremes(tile::ExtremesOp op) {
+  if (op.getAmong())
+    return lowerSearch(op);
   Location loc = op.getLoc();
   Value memory = scalars.lookup(op.getMemory());
   Type type = op.getLeast().getType();

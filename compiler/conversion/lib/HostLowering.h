@@ -86,6 +86,15 @@ private:
   void lowerExtremes(tile::ExtremesOp op);
   void lowerKeptAt(tile::KeptAtOp op);
 
+  // HostSearch.cpp: lists that numbers are looked for in
+  struct Found {
+    Value all, some;   // i1
+  };
+  /// Whether all of the numbers from low to high, i64, are among the list's first `few` elements (false of more than 64), and whether some is among its first `many`.
+  Found lookThrough(Location loc, Value memory, llvm::ArrayRef<Value> list, Value low, Value high, Value few, Value many);
+  Value isAmong(Location loc, Value memory, mlir::ValueRange indices);
+  void lowerSearch(tile::ExtremesOp op);
+
   // HostNests.cpp: loop nests over a domain
   void emitNest(Location loc, mlir::RankedTensorType domain, llvm::ArrayRef<Sink> sinks);
   void emitColumns(Location loc, mlir::RankedTensorType domain, llvm::ArrayRef<Sink> sinks, Value row);

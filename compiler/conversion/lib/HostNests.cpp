@@ -180,8 +180,12 @@ Buffer Lowering::lowerGather(tile::GatherOp op) {
   Point point{tile::axesOf(type), at, 1, &elements, nullptr, nullptr};
   SmallVector<Value> places;
   for (Value given : op.getIndices())
-    places.push_back(toIndex(evaluate(given, point)));
-  Value value = loadOne(loc, scalars.lookup(op.getMemory()), places);
+    places.push_back(evaluate(given, point));
+  Value memory = scalars.lookup(op.getMemory()), value;
+  if (op.getAmong())
+    value = arith::ExtUIOp::create(b, loc, storedType(b.getI1Type()), isAmong(loc, memory, places));
+  else
+    value = loadOne(loc, memory, llvm::map_to_vector(places, [&](Value place) { return toIndex(place); }));
   if (at.size() == 1)
     at.insert(at.begin(), index(loc, 0));
   memref::StoreOp::create(b, loc, value, target.memory, at);

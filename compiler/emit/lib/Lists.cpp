@@ -74,6 +74,21 @@ LogicalResult Statements::print(device::RowExtremesOp op) {
   return success();
 }
 
+LogicalResult Statements::print(device::AmongOp op) {
+  const std::string list = values.textOf(op.getPointer(), Precedence::sum) + " + " + values.textOf(op.getOffset(), Precedence::sum) + ", " + values.textOf(op.getStride());
+  const std::string low = values.textOf(op.getLow()), high = values.textOf(op.getHigh()), few = values.textOf(op.getFew()), many = values.textOf(op.getMany());
+  if (op.getLow() == op.getHigh() && op.getAll().use_empty()) {
+    values.declare(op.getSome(), {fmt::format("is_among({}, {}, {})", list, many, low)}, "among");
+    return success();
+  }
+  const std::string all = names.unique("all_among"), some = names.unique("some_among");
+  text.line(fmt::format("bool {}, {};", all, some));
+  text.line(fmt::format("range_among({}, {}, {}, {}, {}, {}, {});", list, few, many, low, high, all, some));
+  values.bind(op.getAll(), {all});
+  values.bind(op.getSome(), {some});
+  return success();
+}
+
 // Rows of a table that a list's tiles look at are the same for every item, or change with the free axes: each lane keeps what it found in the first turns.
 void Statements::keepExtremes(Operation *role) {
   constexpr int turns = 32;

@@ -24,9 +24,9 @@ constexpr StringLiteral used =
     "u32 u64 i64 TMap BF16 F16 Params TURN "
     "p sb warp lane wg cw row col r i e c g j x "
     "abs acosf acoshf add_apart asinf asinhf atan2f atanf atanhf atomicAdd bar_arrive bar_sync cbrtf ceil_div ceilf copysignf cosf coshf desc_sw128 dyn_smem erff ex2 expm1f fabsf fence_async_proxy "
-    "floor_div floorf fmaf forget_extremes fmaxf fminf fmodf isfinite isinf isnan isolate known_row_extremes KnownExtremes ld_global_v4 ld_shared_u16 ld_shared_u32 ld_shared_v4 ld_shared_v2 ldmatrix_x2 ldmatrix_x4 lg2 log1pf max "
+    "floor_div floorf fmaf forget_extremes fmaxf fminf fmodf is_among isfinite isinf isnan isolate known_row_extremes KnownExtremes ld_global_v4 ld_shared_u16 ld_shared_u32 ld_shared_v4 ld_shared_v2 ldmatrix_x2 ldmatrix_x4 lg2 log1pf max "
     "max_nan mbar_arrive mbar_expect_tx mbar_init mbar_init_fence mbar_wait min min_nan mma_bf16_16816 mma_f16_16816 neg_inf pack_bf16 "
-    "pack_f16 opaque pin powf quad_transpose rcp reg_dec reg_inc rintf roundf rsqrtf scan sinf sinhf smem_name smem_u32 sqrtf st_global_u32 st_global_v2 "
+    "pack_f16 opaque pin powf quad_transpose rcp range_among reg_dec reg_inc rintf roundf rsqrtf scan sinf sinhf smem_name smem_u32 sqrtf st_global_u32 st_global_v2 "
     "st_global_v4 st_shared_u32 st_shared_v2 st_shared_v4 stmatrix_x4_trans tanf tanh_accurate tanh_fast tma_load_1d tma_load_2d tma_load_3d tma_load_4d tma_load_5d tma_prefetch_desc tma_reduce_add_1d tma_reduce_add_2d tma_reduce_add_3d tma_reduce_add_4d "
     "tma_reduce_add_5d tma_store_commit tma_store_wait_read truncf unpack_bf16_hi "
     "unpack_bf16_lo unpack_f16_hi unpack_f16_lo wgmma_commit wgmma_fence wgmma_rs wgmma_ss wgmma_wait zero_times";

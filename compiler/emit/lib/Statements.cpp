@@ -106,7 +106,7 @@ LogicalResult Statements::statement(Operation *op) {
             device::RetireOp, device::PostOp, device::ListTilesOp, device::KeptAtOp, device::RowExtremesOp, device::ReadPostOp,
             device::SendBackOp, device::SentBackOp, device::SpoiledOp, device::TurnOp, device::RegistersOp, device::FillOp, device::EachRowOp,
             device::EachElementOp, device::RowOp, device::ColumnOp, device::GetOp, device::SetOp, device::CombineOp, device::JoinOp,
-            device::LoadColumnOp, device::TabulateOp, device::LookUpOp, device::ReduceTileOp, device::LoadOp, device::AnyOp, device::MultiplyOp, device::FenceOp, device::CommitOp,
+            device::LoadColumnOp, device::TabulateOp, device::LookUpOp, device::ReduceTileOp, device::LoadOp, device::AmongOp, device::AnyOp, device::MultiplyOp, device::FenceOp, device::CommitOp,
             device::WaitOp, device::PackOp, device::RepeatOp, device::ScanOp, device::IsolateOp, device::StoreTileOp, device::StoreRowsOp>(
           [&](auto known) { return print(known); })
       .Case<device::TensorMapOp, device::RingOp, device::BarriersOp, device::MailboxOp>([](auto) { return success(); })

@@ -46,6 +46,7 @@ private:
   llvm::LogicalResult print(device::ListTilesOp op);
   llvm::LogicalResult print(device::KeptAtOp op);
   llvm::LogicalResult print(device::RowExtremesOp op);
+  llvm::LogicalResult print(device::AmongOp op);
   /// Declares what lanes keep of the extremes that the role's lists ask for.
   void keepExtremes(mlir::Operation *role);
   llvm::DenseMap<mlir::Operation *, std::string> knownExtremes;   // of each

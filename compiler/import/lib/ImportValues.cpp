@@ -203,6 +203,8 @@ Value ImportValues::compute(const Tile &tile) {
     return arguments.scalars.at(node.label);
   case Op::load:
     return load(tile);
+  case Op::contains:
+    return search(tile);
   case Op::reduceMax: case Op::reduceMin: case Op::reduceSum:
     return reduce(tile);
   case Op::dot:
@@ -299,6 +301,16 @@ Value ImportValues::load(const Tile &tile) {
   if (memoryElement != Type::boolean)
     return loaded;
   return arith::CmpIOp::create(b, where, arith::CmpIPredicate::ne, loaded, constant(0, loaded.getType(), where));
+}
+
+Value ImportValues::search(const Tile &tile) {
+  const Node &node = tile.node();
+  SmallVector<Value> indices;
+  for (const Tile &operand : node.operands)
+    indices.push_back(get(operand));
+  auto found = tile::GatherOp::create(b, locationOf(tile), typeOver(Type::boolean, node.axes), tensor(node.tensor->name), indices);
+  found.setAmong(true);
+  return found;
 }
 
 Value ImportValues::reduce(const Tile &tile) {

@@ -63,6 +63,7 @@ private:
   mlir::Value get(const Tile &tile, Type type, const Axes &axes);  // converted and broadcast
   mlir::Value compute(const Tile &tile);
   mlir::Value load(const Tile &tile);
+  mlir::Value search(const Tile &tile);
   mlir::Value reduce(const Tile &tile);
   mlir::Value dot(const Tile &tile);
   mlir::Value elementwise(const Tile &tile);

@@ -72,9 +72,17 @@ LogicalResult AccumulateOp::verify() {
 
 LogicalResult GatherOp::verify() {
   auto memory = cast<MemRefType>(getMemory().getType());
-  if (int64_t(getIndices().size()) != memory.getRank())
+  if (getAmong()) {
+    if (memory.getRank() == 0 || int64_t(getIndices().size()) != memory.getRank() + 1)
+      return emitOpError() << "among elements of memory of " << memory.getRank() << " dimensions has " << getIndices().size()
+                           << " indices; expected one for each dimension but the last, a number and a count";
+    if (!memory.getElementType().isSignlessInteger(32) && !memory.getElementType().isSignlessInteger(64))
+      return emitOpError() << "looks for a number among elements of " << memory.getElementType() << "; expected i32 or i64";
+    if (!elementOf(getResult().getType()).isInteger(1))
+      return emitOpError() << "says whether as " << elementOf(getResult().getType()) << "; expected i1";
+  } else if (int64_t(getIndices().size()) != memory.getRank())
     return emitOpError() << "memory of " << memory.getRank() << " dimensions has " << getIndices().size() << " indices";
-  if (elementOf(getResult().getType()) != memory.getElementType())
+  else if (elementOf(getResult().getType()) != memory.getElementType())
     return emitOpError() << "reads elements of " << memory.getElementType() << " as " << elementOf(getResult().getType());
   if (failed(namesItsAxes(*this, getResult().getType())))
     return failure();
@@ -229,7 +237,7 @@ void MaskOp::print(OpAsmPrinter &p) {
 
 LogicalResult ExtremesOp::verify() {
   auto memory = cast<MemRefType>(getMemory().getType());
-  if (int64_t(getLow().size()) != memory.getRank())
+  if (int64_t(getLow().size()) != memory.getRank() + getAmong())
     return emitOpError() << "memory of " << memory.getRank() << " dimensions has " << getLow().size() << " places a corner";
   Builder b(getContext());
   Type element = memory.getElementType(), expected = isa<IntegerType>(element) ? Type(b.getI64Type()) : element.isF64() ? element : Type(b.getF32Type());

@@ -256,7 +256,10 @@ FailureOr<Value> Distributor::gatherElement(tile::GatherOp gather) {
       return failure();
     indices.push_back(*resolved);
   }
-  return loadAt(gather.getMemory(), indices, gather.getType(), gather.getLoc());
+  if (!gather.getAmong())
+    return loadAt(gather.getMemory(), indices, gather.getType(), gather.getLoc());
+  StringRef tensor = gather.getMemory().getDefiningOp<device::MemoryOp>().getTensor();
+  return parameters.isAmong(b, gather.getLoc(), tensor, cast<MemRefType>(gather.getMemory().getType()).getElementType(), indices);
 }
 
 FailureOr<Value> Distributor::compute(Operation *op) {

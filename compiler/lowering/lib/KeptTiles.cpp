@@ -47,11 +47,49 @@ DenseSet<Operation *> servingLists(func::FuncOp function) {
   return serving;
 }
 
+/// Loops over all dimensions in which there are several lists.
+static void makeSearch(OpBuilder &b, tile::ExtremesOp op, StringRef tensor, Parameters &parameters, IRMapping &mapping) {
+  Location loc = op.getLoc();
+  auto truth = [&](bool holds) -> Value { return arith::ConstantOp::create(b, loc, b.getBoolAttr(holds)); };
+  const std::size_t lists = op.getLow().size() - 2;
+  auto low = [&](std::size_t i) { return mapping.lookup(op.getLow()[i]); };
+  auto high = [&](std::size_t i) { return mapping.lookup(op.getHigh()[i]); };
+  SmallVector<Value> found{truth(true), truth(false)}, places;
+  SmallVector<scf::ForOp> loops;
+  OpBuilder::InsertionGuard guard(b);
+  for (std::size_t d = 0; d < lists; ++d) {
+    if (op.getLow()[d] == op.getHigh()[d]) {
+      places.push_back(low(d));
+      continue;
+    }
+    Value one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1)), end = arith::AddIOp::create(b, loc, high(d), one);
+    loops.push_back(scf::ForOp::create(b, loc, low(d), end, one, found));
+    b.setInsertionPointToStart(loops.back().getBody());
+    places.push_back(loops.back().getInductionVar());
+    found.assign(loops.back().getRegionIterArgs().begin(), loops.back().getRegionIterArgs().end());
+  }
+  auto here = parameters.search(b, loc, tensor, cast<MemRefType>(op.getMemory().getType()).getElementType(), places, low(lists), high(lists), low(lists + 1), high(lists + 1));
+  found = loops.empty() ? SmallVector<Value>{here.getAll(), here.getSome()}
+                        : SmallVector<Value>{arith::AndIOp::create(b, loc, found[0], here.getAll()), arith::OrIOp::create(b, loc, found[1], here.getSome())};
+  for (scf::ForOp loop : llvm::reverse(loops)) {
+    b.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(b, loc, found);
+    found.assign(loop.getResults().begin(), loop.getResults().end());
+    b.setInsertionPointAfter(loop);
+  }
+  for (auto [result, truth] : llvm::zip_equal(op->getResults(), found))
+    mapping.map(result, arith::ExtUIOp::create(b, loc, b.getI64Type(), truth).getResult());
+}
+
 LogicalResult makeExtremes(OpBuilder &b, tile::ExtremesOp op, StringRef tensor, Parameters &parameters, IRMapping &mapping) {
   Location loc = op.getLoc();
   Type element = cast<MemRefType>(op.getMemory().getType()).getElementType();
   if (element.isF64())
     return op.emitError() << "tensor \"" << tensor << "\" holds elements of f64, in which a GPU's kernel does not compute; make it f32, or run on the CPU (target host)";
+  if (op.getAmong()) {
+    makeSearch(b, op, tensor, parameters, mapping);
+    return success();
+  }
   Ends ends{b, loc, op.getLeast().getType()};
   Value pointer = parameters.pointer(tensor, element), first = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
   auto compare = [&](arith::CmpIPredicate how, Value x, Value y) -> Value { return arith::CmpIOp::create(b, loc, how, x, y); };

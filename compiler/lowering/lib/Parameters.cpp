@@ -80,18 +80,41 @@ int rankOf(Operation &op) {
 }
 } // namespace
 
-Value Parameters::load(OpBuilder &b, Location loc, StringRef tensor, Type element, ArrayRef<Value> indices, Type loaded) {
+namespace {
+Value wide(OpBuilder &b, Location loc, Value integer) {
+  return integer.getType().isInteger(64) ? integer : arith::ExtSIOp::create(b, loc, b.getI64Type(), integer).getResult();
+}
+} // namespace
+
+std::pair<Value, Value> Parameters::place(OpBuilder &b, Location loc, StringRef tensor, ArrayRef<Value> indices) {
   Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), inside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  auto wide = [&](Value index) -> Value { return index.getType().isInteger(64) ? index : arith::ExtSIOp::create(b, loc, b.getI64Type(), index).getResult(); };
   for (auto [m, index] : llvm::enumerate(indices)) {
-    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide(index), stride(tensor, int64_t(m))));
+    offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, wide(b, loc, index), stride(tensor, int64_t(m))));
     Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(index.getType(), 0)), end = length(tensor, int64_t(m));
     Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, zero);
-    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, index.getType().isInteger(64) ? wide(end) : end);
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, index.getType().isInteger(64) ? wide(b, loc, end) : end);
     inside = arith::AndIOp::create(b, loc, inside, arith::AndIOp::create(b, loc, low, high));
   }
+  return {offset, inside};
+}
+
+Value Parameters::load(OpBuilder &b, Location loc, StringRef tensor, Type element, ArrayRef<Value> indices, Type loaded) {
+  auto [offset, inside] = place(b, loc, tensor, indices);
   Value address = pointer(tensor, element);
   return device::LoadOp::create(b, loc, loaded, address, offset, inside);
+}
+
+device::AmongOp Parameters::search(OpBuilder &b, Location loc, StringRef tensor, Type element, ArrayRef<Value> list, Value low, Value high, Value few, Value many) {
+  auto [offset, inside] = place(b, loc, tensor, list);
+  const auto last = int64_t(list.size());
+  Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), end = arith::SelectOp::create(b, loc, inside, wide(b, loc, length(tensor, last)), zero);
+  Value some = arith::MinSIOp::create(b, loc, many, end), all = few == many ? some : arith::MinSIOp::create(b, loc, few, end).getResult();
+  return device::AmongOp::create(b, loc, b.getI1Type(), b.getI1Type(), pointer(tensor, element), offset, stride(tensor, last), all, some, low, high);
+}
+
+Value Parameters::isAmong(OpBuilder &b, Location loc, StringRef tensor, Type element, ArrayRef<Value> indices) {
+  Value sought = wide(b, loc, indices.drop_back().back()), count = wide(b, loc, indices.back());
+  return search(b, loc, tensor, element, indices.drop_back(2), sought, sought, count, count).getSome();
 }
 
 void Parameters::sort() {

@@ -175,6 +175,12 @@ LogicalResult Outline::copyScalar(Role &role, Operation &op) {
     role.mapping.map(load.getResult(), scalarLoad(role, load.getMemory(), load.getOffsets(), load.getType(), load.getLoc()));
     return success();
   }
+  if (auto gather = dyn_cast<tile::GatherOp>(op); gather && gather.getAmong()) {
+    auto indices = llvm::map_to_vector(gather.getIndices(), [&](Value place) { return role.mapping.lookup(place); });
+    Type element = cast<MemRefType>(gather.getMemory().getType()).getElementType();
+    role.mapping.map(gather.getResult(), parameters.isAmong(role.builder, gather.getLoc(), tensorOf(gather.getMemory()), element, indices));
+    return success();
+  }
   if (auto gather = dyn_cast<tile::GatherOp>(op)) {
     role.mapping.map(gather.getResult(), scalarLoad(role, gather.getMemory(), gather.getIndices(), gather.getType(), gather.getLoc()));
     return success();

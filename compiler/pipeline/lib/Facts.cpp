@@ -35,7 +35,7 @@ std::optional<Expression> expressionOf(const Tile &tile) {
   case Op::cast:
     // A cast keeps the value as far as bounds go, except where it cuts a fraction off.
     return isInteger(node.type) && isFloat(node.operands[0].type()) ? std::nullopt : expressionOf(node.operands[0]);
-  case Op::load: case Op::reduceMax: case Op::reduceMin: case Op::reduceSum: case Op::dot: case Op::foldArgument: case Op::foldResult:
+  case Op::load: case Op::contains: case Op::reduceMax: case Op::reduceMin: case Op::reduceSum: case Op::dot: case Op::foldArgument: case Op::foldResult:
     return {};
   default: break;
   }
@@ -94,8 +94,7 @@ private:
     if (auto known = seen.find(&node); known != seen.end() && known->second.size() <= guards.size())
       return;
     seen[&node] = guards;
-    if (node.op == Op::load)
-      read(node, guards);
+    read(node, guards);
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
       const bool isChosen = node.op == Op::select && i > 0, isJoined = node.op == Op::logicalAnd || node.op == Op::logicalOr;
       visit(node.operands[i], isChosen ? unite(guards, node.operands[0].axes()) : isJoined ? unite(guards, node.operands[1 - i].axes()) : guards);
@@ -109,7 +108,7 @@ private:
   }
 
   void read(const Node &node, const Axes &guards) {
-    for (std::size_t d = 0; d < node.operands.size(); ++d) {
+    for (std::size_t d = 0; d < placesRead(node); ++d) {
       const Tile &index = node.operands[d];
       const Node *plain = &index.node();
       while (plain->op == Op::named)

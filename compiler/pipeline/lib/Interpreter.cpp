@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 using namespace mlir;
 
@@ -46,6 +47,10 @@ const Array &Interpreter::tensor(Value memory) const {
   return inputs.tensors.at(function.getArgAttrOfType<StringAttr>(cast<BlockArgument>(memory).getArgNumber(), tile::tensorAttrName).str());
 }
 
+bool Interpreter::isInside(Value memory, ArrayRef<std::int64_t> place) const {
+  return llvm::all_of(llvm::zip(place, tensor(memory).shape), [](auto at) { return std::get<0>(at) >= 0 && std::get<0>(at) < std::get<1>(at); });
+}
+
 /// 0 outside.
 double Interpreter::element(Value memory, ArrayRef<std::int64_t> place) const {
   const Array &array = tensor(memory);
@@ -79,6 +84,10 @@ Attribute Interpreter::compute(Value value) {
     SmallVector<std::int64_t> place;
     for (Value index : op->getOperands().drop_front())
       place.push_back(integer(index));
+    if (auto gather = dyn_cast<tile::GatherOp>(op); gather && gather.getAmong()) {
+      const std::int64_t count = place.pop_back_val(), sought = place.pop_back_val();
+      return builder.getBoolAttr(search(op->getOperand(0), place, sought, sought, count, false));
+    }
     return number(element(op->getOperand(0), place), value.getType());
   }
   if (auto dimension = dyn_cast<memref::DimOp>(op))
@@ -92,8 +101,39 @@ Attribute Interpreter::compute(Value value) {
   return isa<Attribute>(results[0]) ? cast<Attribute>(results[0]) : evaluate(cast<Value>(results[0]));
 }
 
+bool Interpreter::search(Value memory, SmallVector<std::int64_t> list, std::int64_t low, std::int64_t high, std::int64_t count, bool all) const {
+  const std::int64_t length = tensor(memory).shape.back();
+  std::set<double> met;
+  list.push_back(0);
+  for (std::int64_t &j = list.back(); j < std::min(count, length); ++j)
+    if (const double x = element(memory, list); isInside(memory, list) && double(low) <= x && x <= double(high))
+      met.insert(x);
+  return all ? high - low < 64 && std::int64_t(met.size()) == high - low + 1 : !met.empty();
+}
+
 Attribute Interpreter::extreme(tile::ExtremesOp op, bool least) {
   const Array &array = tensor(op.getMemory());
+  if (op.getAmong()) {
+    const std::size_t dimensions = array.shape.size() - 1;
+    SmallVector<std::int64_t> from, to;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      from.push_back(integer(op.getLow()[d]));
+      to.push_back(integer(op.getHigh()[d]));
+    }
+    const std::int64_t low = integer(op.getLow()[dimensions]), high = integer(op.getHigh()[dimensions]), count = integer((least ? op.getLow() : op.getHigh())[dimensions + 1]);
+    bool holds = least;
+    for (SmallVector<std::int64_t> list(from);;) {
+      const bool here = search(op.getMemory(), list, low, high, count, least);
+      holds = least ? holds && here : holds || here;
+      std::size_t d = dimensions;
+      while (d > 0 && ++list[d - 1] > to[d - 1]) {
+        list[d - 1] = from[d - 1];
+        --d;
+      }
+      if (d == 0)
+        return number(double(holds), op.getLeast().getType());
+    }
+  }
   SmallVector<std::int64_t> low, high;
   bool inside = true;
   for (auto [from, to, size] : llvm::zip(op.getLow(), op.getHigh(), array.shape)) {

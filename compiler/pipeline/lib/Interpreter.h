@@ -25,10 +25,13 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Attribute> bound, outer, inner;   // outer: of the kernel's own block
 
   const Array &tensor(mlir::Value memory) const;
+  bool isInside(mlir::Value memory, llvm::ArrayRef<std::int64_t> place) const;
   double element(mlir::Value memory, llvm::ArrayRef<std::int64_t> place) const;
   mlir::Attribute number(double value, mlir::Type type);
   mlir::Attribute compute(mlir::Value value);
   mlir::Attribute extreme(tile::ExtremesOp op, bool least);
+  /// Of the numbers from low to high: whether all, or some, are among the first `count` elements of the list.
+  bool search(mlir::Value memory, llvm::SmallVector<std::int64_t> list, std::int64_t low, std::int64_t high, std::int64_t count, bool all) const;
 };
 
 } // namespace tw

@@ -47,12 +47,11 @@ private:
     const Node &node = tile.node();
     if (!seen.insert(&node).second)
       return;
-    if (node.op == Op::load) {
-      for (std::size_t d = 0; d < node.operands.size(); ++d)
-        if (const Axis *axis = directAxis(node.operands[d]))
-          bind(*axis, node.tensor->name, d);
+    for (std::size_t d = 0; d < placesRead(node); ++d)
+      if (const Axis *axis = directAxis(node.operands[d]))
+        bind(*axis, node.tensor->name, d);
+    if (node.op == Op::load)
       noteComputed(node);
-    }
     for (const Tile &operand : node.operands)
       visit(operand);
     if (node.fold) {

@@ -76,8 +76,9 @@ std::size_t Visits::add(const Tile &tile, const LaunchShape &shape) {
   const Node &node = tile.node();
   if (auto known = places.find(&node); known != places.end())
     return known->second;
-  Step step{&node, {}, false, node.op == Op::load || node.op == Op::random};
-  if (node.op != Op::load && node.op != Op::random)   // their operands say where, not what
+  const bool isOpaque = node.op == Op::load || node.op == Op::contains || node.op == Op::random;
+  Step step{&node, {}, false, isOpaque};
+  if (!isOpaque)   // their operands say where, not what
     for (const Tile &operand : node.operands)
       step.operands.push_back(add(operand, shape));
   step.varies = node.op == Op::index && (same(node.consumed.front(), roles.block()) || same(node.consumed.front(), roles.fold->axis));

@@ -33,7 +33,7 @@ Weight weightOf(const Node &node) {
   case Op::random: return {0, 60};                     // ten rounds of Philox
   case Op::max: case Op::min: case Op::reduceMax: case Op::reduceMin: return {0, 2};   // at half the rate of additions
   case Op::cast: return {0, 0.5};                      // two at a time
-  case Op::constant: case Op::index: case Op::extent: case Op::dimension: case Op::scalar: case Op::load: case Op::dot:
+  case Op::constant: case Op::index: case Op::extent: case Op::dimension: case Op::scalar: case Op::load: case Op::contains: case Op::dot:
   case Op::foldArgument: case Op::foldResult: case Op::named: case Op::stabiliser: return {};
   default: return {0, 1};
   }

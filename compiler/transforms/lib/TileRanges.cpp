@@ -221,7 +221,7 @@ std::optional<TileRange> TileRanges::box(Value memory, ArrayRef<TileRange> place
   }
   Type element = cast<MemRefType>(memory.getType()).getElementType();
   Type wide = isa<IntegerType>(element) ? Type(builder.getI64Type()) : element.isF64() ? element : Type(builder.getF32Type());
-  auto extremes = tile::ExtremesOp::create(builder, memory.getLoc(), wide, wide, memory, low, high, IntegerAttr(), IntegerAttr());
+  auto extremes = tile::ExtremesOp::create(builder, memory.getLoc(), wide, wide, memory, low, high, IntegerAttr(), IntegerAttr(), false);
   TileRange found{extremes.getLeast(), extremes.getMost(), elements == 1 && !open ? 0 : -1};
   if (!open)
     return found;
@@ -247,6 +247,29 @@ std::optional<TileRange> TileRanges::ofLoad(tile::LoadOp load) {
   return box(load.getMemory(), places);
 }
 
+/// Whether a tile's numbers are in its lists: asked of each of the numbers in each of the lists, all of whose elements are looked at.
+std::optional<TileRange> TileRanges::ofSearch(tile::GatherOp gather, ArrayRef<TileRange> places) {
+  RangeArithmetic &a = arithmetic;
+  int64_t lists = 1;
+  for (const TileRange &place : places.drop_back(2)) {
+    if (place.span < 0 || place.span >= mostElements / lists)
+      return std::nullopt;
+    lists *= place.span + 1;
+  }
+  SmallVector<Value> low, high;
+  for (const TileRange &place : places) {
+    low.push_back(place.least);
+    high.push_back(place.most);
+  }
+  Value isShort = a.atMost(high.back(), a.integer(mostElements / lists));
+  high.back() = a.choose(isShort, high.back(), a.integer(0));
+  low.back() = a.choose(isShort, low.back(), a.integer(0));
+  Type wide = builder.getI64Type();
+  auto extremes = tile::ExtremesOp::create(builder, gather.getLoc(), wide, wide, gather.getMemory(), low, high, IntegerAttr(), IntegerAttr(), true);
+  Value none = a.integer(0);
+  return TileRange{a.both(isShort, a.below(none, extremes.getLeast())), a.either(a.negate(isShort), a.below(none, extremes.getMost()))};
+}
+
 std::optional<TileRange> TileRanges::ofGather(tile::GatherOp gather) {
   SmallVector<TileRange> places;
   for (Value index : gather.getIndices()) {
@@ -255,6 +278,8 @@ std::optional<TileRange> TileRanges::ofGather(tile::GatherOp gather) {
       return std::nullopt;
     places.push_back(*place);
   }
+  if (gather.getAmong())
+    return ofSearch(gather, places);
   return box(gather.getMemory(), places);
 }
 

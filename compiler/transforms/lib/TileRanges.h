@@ -56,6 +56,7 @@ private:
   Range ofOperation(mlir::Operation *op);
   Range ofLoad(tile::LoadOp load);
   Range ofGather(tile::GatherOp gather);
+  Range ofSearch(tile::GatherOp gather, llvm::ArrayRef<TileRange> places);
   Range box(Value memory, llvm::ArrayRef<TileRange> places);
   Range comparison(mlir::arith::CmpIOp op);
   Range remainder(mlir::Operation *op);

@@ -12,6 +12,7 @@
 namespace tw::cli {
 namespace {
 
+constexpr std::int64_t lengthOfLists = 4;   // of those that contains() looks through
 constexpr std::int64_t mostPlaces = std::int64_t(1) << 24;   // that are computed to learn how long a tensor is
 
 bool isStored(const Program &program, const std::string &tensor) {
@@ -29,7 +30,7 @@ std::map<std::string, std::int64_t> extentsOf(const VariantShape &s) {
   return {{"b", s.b}, {"h", s.h}, {"q", s.sq}, {"k", s.skv}, {"d", s.d}, {"e", s.dv}};
 }
 
-/// Every load of the program, each once.
+/// Everything of the program that reads a tensor, each once.
 std::vector<Tile> loadsOf(const Program &program) {
   std::vector<Tile> loads;
   std::set<const Node *> seen;
@@ -44,7 +45,7 @@ std::vector<Tile> loadsOf(const Program &program) {
         for (const Tile &each : *tiles)
           visit(each);
     }
-    if (node.op == Op::load)
+    if (node.op == Op::load || node.op == Op::contains)
       loads.push_back(tile);
   };
   for (const Store &store : program.stores)
@@ -91,7 +92,7 @@ Array arrayFor(const Program &program, const TensorInfo &tensor, const VariantSh
   for (const Tile &load : loadsOf(program))
     if (load.node().tensor->name == tensor.name)
       for (std::size_t d = 0; d < tensor.rank; ++d)
-        array.shape[d] = std::max(array.shape[d], reach(load.node().operands[d], shape, tensor.name, d));
+        array.shape[d] = std::max(array.shape[d], d < placesRead(load.node()) ? reach(load.node().operands[d], shape, tensor.name, d) : lengthOfLists);
   std::int64_t count = 1;
   for (std::int64_t length : array.shape)
     count *= length;
@@ -107,6 +108,10 @@ std::string shapeText(const Program &program, const std::string &tensor, std::si
   std::set<std::string> texts;
   for (const Tile &load : loadsOf(program))
     if (load.node().tensor->name == tensor) {
+      if (dimension >= placesRead(load.node())) {
+        texts.insert(std::to_string(lengthOfLists));
+        continue;
+      }
       const Node &place = load.node().operands[dimension].node();
       const char *length = place.op == Op::index ? lengthOf(place.consumed[0].name()) : nullptr;
       texts.insert(length ? length : "computed");

@@ -86,6 +86,30 @@ func.func @gathered(%m: memref<?xf32>, %i: tensor<4xi32, #tile.axes<"q">>) {
 
 // -----
 
+func.func @fewPlaces(%m: memref<?x?xi32>, %i: i32) {
+  // expected-error @+1 {{among elements of memory of 2 dimensions has 2 indices; expected one for each dimension but the last, a number and a count}}
+  %x = tile.gather %m[%i, %i] {among} : memref<?x?xi32>, (i32, i32) -> i1
+  return
+}
+
+// -----
+
+func.func @amongFloats(%m: memref<?xf32>, %i: i32) {
+  // expected-error @+1 {{looks for a number among elements of 'f32'; expected i32 or i64}}
+  %x = tile.gather %m[%i, %i] {among} : memref<?xf32>, (i32, i32) -> i1
+  return
+}
+
+// -----
+
+func.func @amongAsNumber(%m: memref<?xi32>, %i: i32) {
+  // expected-error @+1 {{says whether as 'i32'; expected i1}}
+  %x = tile.gather %m[%i, %i] {among} : memref<?xi32>, (i32, i32) -> i32
+  return
+}
+
+// -----
+
 func.func @spread(%x: tensor<4xf32, #tile.axes<"q">>) {
   // expected-error @+1 {{axis "q" of 'tensor<4xf32, #tile.axes<"q">>' is not in 'tensor<8x4xf32, #tile.axes<"q", "k">>' with the same width}}
   %y = tile.broadcast %x : tensor<4xf32, #tile.axes<"q">> -> tensor<8x4xf32, #tile.axes<"q", "k">>

@@ -79,11 +79,13 @@ func.func @kept(%doc: memref<?xi32>, %x: tensor<4x8xf32, #qk>, %same: tensor<4x8
 }
 
 // CHECK-LABEL: func.func @others
-func.func @others(%table: memref<?x?xf32, strided<[?, ?], offset: ?>>, %k0: i32, %row: i32, %ok: i1) -> tensor<64xf32, #k> {
+func.func @others(%table: memref<?x?xf32, strided<[?, ?], offset: ?>>, %list: memref<?x?xi32, strided<[?, ?], offset: ?>>, %k0: i32, %row: i32, %ok: i1) -> tensor<64xf32, #k> {
   // CHECK: tile.positions %{{.*}} : tensor<64xi32, #k>
   %p = tile.positions %k0 : tensor<64xi32, #k>
   // CHECK: tile.gather %{{.*}}[%{{.*}}, %{{.*}}] : memref<{{.*}}>, (i32, tensor<64xi32, #k>) -> tensor<64xf32, #k>
   %g = tile.gather %table[%row, %p] : memref<?x?xf32, strided<[?, ?], offset: ?>>, (i32, tensor<64xi32, #k>) -> tensor<64xf32, #k>
+  // CHECK: tile.gather %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] {among} : memref<{{.*}}>, (i32, tensor<64xi32, #k>, i32) -> tensor<64xi1, #k>
+  %among = tile.gather %list[%row, %p, %k0] {among} : memref<?x?xi32, strided<[?, ?], offset: ?>>, (i32, tensor<64xi32, #k>, i32) -> tensor<64xi1, #k>
   // CHECK: tile.attempt -> (tensor<64xf32, #k>) {
   // CHECK: tile.propose %{{.*}}, %{{.*}} : i1, tensor<64xf32, #k>
   // CHECK: } otherwise {

@@ -168,3 +168,48 @@ func.func @around(%X: !memory {tile.tensor = "X"}, %O: memref<?x?xf32> {tile.ten
   tile.store %l, %O[%q0, %zero] dims [0, -1] : !row, memref<?x?xf32>
   return
 }
+
+// -----
+#q = #tile.axes<"q">
+#k = #tile.axes<"k">
+#qk = #tile.axes<"q", "k">
+!row = tensor<8xf32, #q>
+!element = tensor<8x16xf32, #qk>
+!flags = tensor<8x16xi1, #qk>
+!memory = memref<?x?xf32>
+#kernel = #tile.kernel<[<"q", block, 8>, <"k", fold, 16>]>
+
+// A list of blocks of 4 columns for each item: of a tile's four blocks it is asked whether all, and whether some, are among the first %n of the list. A list that is
+// too long is not looked through, and then nothing is known.
+// CHECK-LABEL: func.func @lists
+// CHECK: %[[SHORT:.*]] = arith.cmpi sle, %[[N:.*]], %{{.*}} : i64
+// CHECK: %[[LAST:.*]] = arith.select %[[SHORT]], %[[N]], %{{.*}} : i64
+// CHECK: tile.kept
+// CHECK: %[[ALL:.*]], %[[SOME:.*]] = tile.extremes %{{.*}}[%[[ROW:.*]], %{{.*}}, %[[LAST]]] to[%[[ROW]], %{{.*}}, %[[LAST]]] {among} : memref<?x?xi32> -> i64, i64
+// CHECK-DAG: arith.cmpi sgt, %[[ALL]], %{{.*}}
+// CHECK-DAG: arith.cmpi sgt, %[[SOME]], %{{.*}}
+// CHECK: tile.range = "full"
+// CHECK: tile.range = "partial"
+func.func @lists(%X: !memory {tile.tensor = "X"}, %lists: memref<?x?xi32> {tile.tensor = "lists"}, %O: !memory {tile.tensor = "O"},
+    %Sq: i32 {tile.extent = "q"}, %Sk: i32 {tile.extent = "k"}, %n: i32 {tile.scalar = "n"}, %q0: i32 {tile.item = "q"}) attributes {tile.kernel = #kernel} {
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %eight = arith.constant 8 : i32
+  %row = arith.floordivsi %q0, %eight : i32
+  %four = arith.constant dense<4> : tensor<16xi32, #k>
+  %none = arith.constant dense<0.0> : !row
+  %l = scf.for %k0 = %zero to %Sk step %step iter_args(%li = %none) -> (!row) : i32 {
+    %x = tile.load %X[%q0, %k0] dims [0, 1] : !memory -> !element
+    %columns = tile.positions %k0 : tensor<16xi32, #k>
+    %blocks = arith.floordivsi %columns, %four : tensor<16xi32, #k>
+    %listed = tile.gather %lists[%row, %blocks, %n] {among} : memref<?x?xi32>, (i32, tensor<16xi32, #k>, i32) -> tensor<16xi1, #k>
+    %keeps = tile.broadcast %listed : tensor<16xi1, #k> -> !flags
+    // expected-remark @below {{the mask skips the tiles of the fold over "k" that ranges of what it compares exclude}}
+    %s = tile.mask %x at(%q0, %k0) planes [] rest() where %keeps else 0.0 : f32 : !element
+    %sum = tile.reduce sum %s over "k" : !element -> !row
+    %ln = arith.addf %li, %sum : !row
+    scf.yield %ln : !row
+  } {tile.fold = "k"}
+  tile.store %l, %O[%q0, %zero] dims [0, -1] : !row, !memory
+  return
+}

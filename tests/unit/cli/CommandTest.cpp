@@ -27,7 +27,7 @@ TEST_CASE("docs/gallery.md is what list --markdown writes") {
 }
 
 TEST_CASE("every variant runs from its name and a shape alone") {
-  for (const char *variant : {"temperature", "qknorm", "t5", "bias", "forgetting", "natten2d", "documents", "docprefix", "jagged", "longformer", "bigbird", "graph", "sink", "sigmoid", "relu2", "linear", "retention",
+  for (const char *variant : {"temperature", "qknorm", "t5", "bias", "forgetting", "natten2d", "documents", "docprefix", "jagged", "longformer", "bigbird", "blocklists", "graph", "sink", "sigmoid", "relu2", "linear", "retention",
                               "dropout", "gated", "differential", "documents+causal+sink"}) {
     const Ran r = ran(std::string("run ") + variant + " --shape 2,2,1,40,50,16 --check --no-cache --repeat 1");
     INFO(variant << "\n" << r.out << r.err);

@@ -154,3 +154,20 @@ TEST_CASE("a shift by too many places is a fault where its value is used") {
                        }));
   CHECK(computed({3, 40}, Type::i32, Type::i32, [](Tile x) { return where(x < 32, 1 << x, 0); }) == std::vector<double>{8, 0});
 }
+
+TEST_CASE("contains() looks a number up in a list, whatever its order, as far as it counts") {
+  const Axis q("q"), k("k");
+  const Tensor lists("lists", Type::i64, 2), counts("counts", Type::i32, 1), O("O", Type::f32, 2);
+  Evaluation in{{{"lists", {{3, 4}, {2, 0, 2, 1, 4, 3, 0, 1, 0, 1, 2, 3}}}, {"counts", {{3}, {4, 1, 0}}}}, {}, {{"k", 5}}};
+  const Program counted{"counted", {store(O, {q, k}, where(contains(lists, {q}, k, counts(q)), 1.0, 0.0))}};
+  CHECK(evaluate(counted, in).at("O").data == std::vector<double>{1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0});
+  const Program all{"all", {store(O, {q, k}, where(!contains(lists, {q}, k), 1.0, 0.0))}};
+  CHECK(evaluate(all, in).at("O").data == std::vector<double>{0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1});
+  for (const Program &program : {counted, all})
+    CHECK(print(parseProgram(print(program))) == print(program));
+  CHECK(print(counted).find("= contains lists[q], %0, %1 : bool[q, k]\n") != std::string::npos);
+  in.tensors["counts"].data = {-2, 5, 0};
+  const std::string beyond = "read outside of tensor 'lists': index 4 of dimension 1, which is 4 long; give a longer tensor, or guard the read: where(i < lists.dimension(1), …, 0)";
+  REFUSED(beyond, evaluate(counted, in));
+  REFUSED("'lists' is both loaded and stored; store to another tensor, since tiles run in any order", verify({"both", {store(lists, {q, k}, cast(where(contains(lists, {q}, k), 1, 0), Type::i64))}}));
+}

@@ -28,6 +28,8 @@ TEST_CASE("refused: numbers that make no mask or bias") {
   REFUSED_HERE("sinkWindow(0, 5): each number is 1 or more", sinkWindow(0, 5));
   REFUSED_HERE("neighborhood2d(0, 3, 3): each number is 1 or more", neighborhood2d(0, 3, 3));
   REFUSED_HERE("blockSparse(): 'table' has 1 dimensions, expected [blocks of queries, blocks of keys], with heads before it, with the batch before those", blockSparse(table, 64, 64));
+  REFUSED_HERE("blockLists(): 'table' has 1 dimensions and 'bias' 3, expected [blocks of queries, longest] and [blocks of queries], with heads before both, with the batch before those", blockLists(table, bias, 64, 64));
+  REFUSED_HERE("blockLists(64, 0): each number is 1 or more", blockLists(table, bias, 64, 0));
   REFUSED_HERE("t5Bias(): 2 buckets up to distance 128; there are at least 4 buckets, and the farthest distance is beyond the 1 that have one each", t5Bias(bias, 2, 128, true));
   REFUSED_HERE("t5Bias(): 32 buckets up to distance 8; there are at least 4 buckets, and the farthest distance is beyond the 8 that have one each", t5Bias(bias, 32, 8, true));
   REFUSED_HERE("relativeBias(): a radius of -1; it is 0 or more", relativeBias(bias, -1));

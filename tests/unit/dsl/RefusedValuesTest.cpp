@@ -84,3 +84,16 @@ TEST_CASE("a diagnostic renders as a compiler's would") {
   CHECK(render({Location::of(file, 3), "no such line"}) == shortName(Location::of(file, 3)) + ": error: no such line\n");
   std::filesystem::remove(file);
 }
+
+TEST_CASE("refused: what contains() is given") {
+  const Tensor lists("lists", Type::i32, 2), floats("floats", Type::f32, 2);
+  REFUSED_HERE("contains() looks for whole numbers, and 'floats' is f32; make it i32 or i64", contains(floats, {q}, k));
+  REFUSED_HERE("'lists' has 2 dimensions, and contains() is given 0 indices; give one for each dimension but the last, which it looks through", contains(lists, {}, k));
+  REFUSED_HERE("'lists' has 2 dimensions, and contains() is given 2 indices; give one for each dimension but the last, which it looks through", contains(lists, {q, k}, k));
+  REFUSED_HERE("the value that contains() takes is f32[q, k], not an integer; cast(x, Type::i32) first", contains(lists, {q}, x));
+  REFUSED_HERE("the count that contains() takes is f32[q, k], not an integer; cast(x, Type::i32) first", contains(lists, {q}, k, x));
+  REFUSED_HERE("the count that contains() takes is i64; cast(x, Type::i32)", contains(lists, {q}, k, cast(n, Type::i64)));
+  REFUSED_HERE("contains() looks for an i64 in 'lists', which is i32; make the list i64, or cast(x, Type::i32)", contains(lists, {q}, cast(n, Type::i64)));
+  REFUSED_HERE("index 0 of 'lists' is f32[q, k], not an integer; cast(x, Type::i32) first", contains(lists, {x}, k));
+  REFUSED_HERE("index 0 of 'lists' is negative; indices count from 0: the last is dimension(0) - 1", contains(lists, {-1}, k));
+}

@@ -195,6 +195,13 @@ Meaning meaningOf(const std::string &name, const Problem &p) {
     m.keep = [=, &p](const Place &x) { return std::abs(distance(x)) <= 64 || p.at("global_queries", {x.q}) != 0 || p.at("global_keys", {x.k}) != 0; };
   else if (name == "bigbird")
     m.keep = [&p](const Place &x) { return p.at("blocks", {x.q / 64, x.k / 64}) != 0; };
+  else if (name == "blocklists")
+    m.keep = [&p](const Place &x) {
+      bool isListed = false;
+      for (std::int64_t j = 0; j < std::int64_t(p.at("counts", {x.h, x.q / 64})); ++j)
+        isListed = isListed || p.at("lists", {x.h, x.q / 64, j}) == double(x.k / 64);
+      return isListed;
+    };
   else if (name == "graph")
     m.keep = [&p](const Place &x) { return std::uint32_t(std::int32_t(p.at("neighbours", {x.q, x.k / 32}))) >> (x.k % 32) & 1; };
   else if (name == "sink")

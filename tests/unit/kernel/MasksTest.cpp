@@ -111,6 +111,16 @@ TEST_CASE("masks with conditions: tiles visited are tiles needed") {
       }
 }
 
+TEST_CASE("masks with conditions: of lists with counts, tiles within a row of blocks are told exactly") {
+  for (const MaskedProgram &masked : programs::masks(Type::f32, {}))
+    if (masked.name == "block_lists")
+      for (auto [block, fold] : {std::pair(16, 16), {16, 48}, {8, 64}}) {
+        const Count count = tilesOf(masked, {}, block, fold);
+        CHECK(count.visited == count.needed);
+        CHECK(count.masked == count.cut);
+      }
+}
+
 TEST_CASE("masks with conditions: of a table of bits, tiles within a block are told exactly") {
   for (const MaskedProgram &masked : programs::masks(Type::f32, {}))
     if (masked.name == "block_bits") {

@@ -95,6 +95,9 @@ struct OutputModifier {
 /// Keeps blocks of queryBlock × keyBlock scores whose entry of the table is not 0; table [blocks of queries, blocks of keys], or
 /// with heads before it, or with batch and heads.
 [[nodiscard]] Modifier blockSparse(Tensor table, int queryBlock, int keyBlock, Location where = Location::current());
+/// The same by lists: keeps the blocks of keys whose numbers are the first counts[…] of lists[…, ·], in any order; lists [blocks of queries, longest], counts
+/// [blocks of queries], both with heads before, or with batch and heads.
+[[nodiscard]] Modifier blockLists(Tensor lists, Tensor counts, int queryBlock, int keyBlock, Location where = Location::current());
 /// Keeps keys whose bit is set in the query's row: bit key % 32 of neighbours[query][key / 32]; i32 [Sq, ⌈Skv / 32⌉].
 [[nodiscard]] Modifier graph(Tensor neighbours, Location where = Location::current());
 

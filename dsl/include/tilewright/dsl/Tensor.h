@@ -31,4 +31,9 @@ public:
   std::shared_ptr<const TensorInfo> info;
 };
 
+/// Whether `value` is among the first `count` elements of the list's last dimension, at one index for each dimension before it; all of them where no
+/// count is given. Elements may stand in any order, and more than once.
+[[nodiscard]] Tile contains(const Tensor &list, std::vector<Operand> at, Operand value, Operand count, Location where = Location::current());
+[[nodiscard]] Tile contains(const Tensor &list, std::vector<Operand> at, Operand value, Location where = Location::current());
+
 } // namespace tw

@@ -19,6 +19,7 @@ enum class Op {
   dimension,   // the length of dimension `slot` of `tensor`, i32
   scalar,      // a run-time scalar `label`; positive if `positive`
   load,        // tensor[operands...]
+  contains,    // whether the operand before the last is among the first operands.back() elements of the tensor's last dimension, at the operands before those
   // elementwise
   neg, abs, exp, exp2, expm1, log, log2, log1p, tanh, tanhApproximate, sigmoid, sqrt, rsqrt, sin, cos, erf, floor, ceil, round, trunc, logicalNot, cast,
   add, sub, mul, div, floorDiv, mod, pow, min, max, bitAnd, bitOr, bitXor, shiftLeft, shiftRight,
@@ -76,6 +77,11 @@ struct Node {
 inline Type Tile::type() const { return n->type; }
 inline const Axes &Tile::axes() const { return n->axes; }
 inline Location Tile::where() const { return n->where; }
+
+/// How many operands, from the first on, say where a load or a search reads its tensor; 0 of what reads none.
+[[nodiscard]] inline std::size_t placesRead(const Node &node) {
+  return node.op == Op::load ? node.operands.size() : node.op == Op::contains ? node.operands.size() - 2 : 0;
+}
 
 [[nodiscard]] Tile makeTile(Node node);
 /// `f32[b, h, q]`

@@ -37,7 +37,7 @@ struct WgmmaShape {
 /// The shapes that a kernel's text names, sorted, each once. Template arguments must be literals there.
 [[nodiscard]] std::vector<WgmmaShape> wgmmaShapes(std::string_view kernel);
 
-/// The whole text for NVRTC: templates (extremes only where they are used), the wgmma shapes in use, the kernel. Lines of the kernel count from 1 as `file`.
+/// The whole text for NVRTC: templates (extremes and searches only where they are used), the wgmma shapes in use, the kernel. Lines of the kernel count from 1 as `file`.
 [[nodiscard]] std::string deviceSource(Instructions instructions, std::string_view kernel, std::string_view file = "kernel.cu");
 
 /// SHA-256 of all files of templates/, in hexadecimal: part of the key under which compiled kernels are kept.

@@ -128,6 +128,16 @@ def Device_LoadOp : Device_Op<"load"> {
   let assemblyFormat = "$pointer `[` $offset `]` `if` $inside attr-dict `:` type($pointer) `->` type($result)";
 }
 
+def Device_AmongOp : Device_Op<"among"> {
+  let summary = "of the numbers from `low` to `high`: are all among the first `few` elements of a list, is some among the first `many`";
+  let description = [{
+    Elements are `stride` apart, and none is read where `few` and `many` are not positive. Of more than 64 numbers not all are said to be there.
+  }];
+  let arguments = (ins Device_PointerType:$pointer, I64:$offset, I64:$stride, I64:$few, I64:$many, I64:$low, I64:$high);
+  let results = (outs I1:$all, I1:$some);
+  let assemblyFormat = "$pointer `[` $offset `]` `by` $stride `count` $few `to` $many `from` $low `to` $high attr-dict `:` type($pointer)";
+}
+
 def Device_LoadTileOp : Device_Op<"load_tile"> {
   let summary = "reads a fragment: row r from pointer + offsets[r] on, where inside[r] holds, its first `columns` columns, `stride` elements apart; 0 elsewhere";
   let description = [{ Of floats. Where columns lie side by side and rows at multiples of 16 bytes, a lane reads many at once. }];

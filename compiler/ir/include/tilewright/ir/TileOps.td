@@ -38,12 +38,14 @@ def Tile_GatherOp : Tile_Op<"gather", [Pure]> {
   let summary = "reads a tensor at computed places; a place outside the tensor reads as 0";
   let description = [{
     One index for each dimension of the memory: a scalar or an integer tile. The result runs along
-    the union of the indices' axes.
+    the union of the indices' axes. With `among` the result says instead whether a number is in a list: the indices are
+    those of all dimensions but the last, then the number, then how many elements of the last dimension are looked through.
     ```mlir
     %x = tile.gather %table[%row, %bucket] : memref<?x?xf32, …>, (i32, tensor<64x64xi32, #tile.axes<"q", "k">>) -> tensor<64x64xf32, #tile.axes<"q", "k">>
+    %y = tile.gather %list[%row, %block, %count] {among} : memref<?x?xi32, …>, (i32, tensor<64xi32, #tile.axes<"k">>, i32) -> tensor<64xi1, #tile.axes<"k">>
     ```
   }];
-  let arguments = (ins AnyMemRef:$memory, Variadic<Tile_IntegerValue>:$indices);
+  let arguments = (ins AnyMemRef:$memory, Variadic<Tile_IntegerValue>:$indices, UnitAttr:$among);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = "$memory `[` $indices `]` attr-dict `:` type($memory) `,` `(` type($indices) `)` `->` type($result)";
   let hasVerifier = 1;
@@ -216,8 +218,10 @@ def Tile_ExtremesOp : Tile_Op<"extremes", [Pure, SameVariadicOperandSize]> {
     ```mlir
     %least, %most = tile.extremes %doc[%b, %k] to [%b, %last] : memref<?x?xi32, …> -> i64
     ```
+    With `among` they are 1 or 0 and speak of `tile.gather` with `among` at any of these places: of each of the numbers from `low` to `high` in each
+    of the lists. They are exact where the numbers are 64 at most; of more the least is 0.
   }];
-  let arguments = (ins AnyMemRef:$memory, Variadic<I64>:$low, Variadic<I64>:$high, OptionalAttr<I64Attr>:$along, OptionalAttr<I64Attr>:$blocks);
+  let arguments = (ins AnyMemRef:$memory, Variadic<I64>:$low, Variadic<I64>:$high, OptionalAttr<I64Attr>:$along, OptionalAttr<I64Attr>:$blocks, UnitAttr:$among);
   let results = (outs AnyTypeOf<[I64, F32, F64]>:$least, AnyTypeOf<[I64, F32, F64]>:$most);
   let assemblyFormat = "$memory `[` $low `]` `to` `[` $high `]` attr-dict `:` type($memory) `->` type($least) `,` type($most)";
   let hasVerifier = 1;
