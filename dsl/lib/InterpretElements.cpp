@@ -21,11 +21,20 @@ double logistic(double x) { return notZero(1 / (1 + std::exp(-x)), x); }
 double floorDivision(double a, double b) {
   if (b == 0)
     return 0;   // and a fault
+  if (b == -1)
+    return -a;  // the least i64 has no positive one, at which the processor would stop
   auto n = static_cast<long long>(a), d = static_cast<long long>(b);
   long long quotient = n / d;
   return double(n % d != 0 && (n < 0) != (d < 0) ? quotient - 1 : quotient);
 }
-double remainder(double a, double b) { return b == 0 ? 0 : a - b * floorDivision(a, b); }
+/// Of the numbers as they are: a product with the quotient would be rounded.
+double remainder(double a, double b) {
+  if (b == 0 || b == -1)
+    return 0;
+  auto n = static_cast<long long>(a), d = static_cast<long long>(b);
+  long long rest = n % d;
+  return double(rest != 0 && (rest < 0) != (d < 0) ? rest + d : rest);
+}
 
 long long integer(double x) { return static_cast<long long>(x); }
 

@@ -171,3 +171,9 @@ TEST_CASE("contains() looks a number up in a list, whatever its order, as far as
   REFUSED(beyond, evaluate(counted, in));
   REFUSED("'lists' is both loaded and stored; store to another tensor, since tiles run in any order", verify({"both", {store(lists, {q, k}, cast(where(contains(lists, {q}, k), 1, 0), Type::i64))}}));
 }
+
+TEST_CASE("remainders and quotients of numbers beyond 2^53 are those of the numbers as they are") {
+  const std::vector<double> numbers{-0x1p63, 0x1p62, -0x1p62, 0x1p60 + 0x1p20};
+  CHECK(computed(numbers, Type::i64, Type::i64, [](Tile x) { return x % 3; }) == std::vector<double>{1, 1, 2, 2});
+  CHECK(computed(numbers, Type::i64, Type::f64, [](Tile x) { return cast(floorDiv(x, -1), Type::f64); }) == std::vector<double>{0x1p63, -0x1p62, 0x1p62, -0x1p60 - 0x1p20});
+}
