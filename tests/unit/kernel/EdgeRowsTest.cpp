@@ -199,7 +199,7 @@ TEST_CASE("edge row 22: quotients, remainders and products of coordinates in a m
   const Lengths n{1, 1, 1, 200, 3200, 16, 16};
   int number = 0;
   for (const auto &keep : std::vector<MaskFunction>{
-           [](const At &at) { return at.key + 23 * 128 < at.query * 16; }, [](const At &at) { return at.key / 64 <= at.query / 3; },
+           [](const At &at) { return at.key + 23 * 1024 < at.query; }, [](const At &at) { return at.key + 23 * 128 < at.query * 16; }, [](const At &at) { return at.key / 64 <= at.query / 3; },
            [](const At &at) { return (at.key - 3 * at.query) % 7 == 2; }, [](const At &at) { return (at.query * at.key) % 1001 < 500; },
            [](const At &at) { return floorDiv(at.query - at.key, 37) >= -40; }}) {
     Attention made = attention(Type::f32, "mask" + std::to_string(number++));
@@ -241,7 +241,7 @@ TEST_CASE("edge row 32: what a cache holds beyond its length takes no part") {
 }
 
 TEST_CASE("edge row 37: head dims are held or refused by name") {
-  for (std::int64_t d : {1, 5, 17, 31, 1032}) {
+  for (std::int64_t d : {1, 5, 17, 31, 100, 1032}) {
     const Lengths n{1, 1, 1, 4, 5, d, 8};
     const Program program = makeVariant("causal", {.type = Type::f32});
     Tensors tensors(program, randomInputs(n, Type::f32), outputs(n));
@@ -250,7 +250,7 @@ TEST_CASE("edge row 37: head dims are held or refused by name") {
     CHECK(message.find("the head dimension of 'Q' and 'K' (dimension 3) must be a multiple of 8 from 8 to 1024") != std::string::npos);
     CHECK(message.find("extent(d) = " + std::to_string(d)) != std::string::npos);
   }
-  for (std::int64_t d : {40, 72, 80, 96, 100 / 8 * 8, 112, 160, 192, 224, 256, 320}) {
+  for (std::int64_t d : {40, 72, 80, 96, 112, 160, 192, 224, 256, 320}) {
     const Lengths n{1, 2, 1, 5, 9, d, d};
     right(makeVariant("causal", {.type = Type::f16}), randomInputs(n, Type::f16), n, Type::f16);
   }
@@ -324,6 +324,37 @@ TEST_CASE("edge row 54: a bias whose batches lie more than 2^31 elements apart")
   munmap(memory, whole);
 }
 
+TEST_CASE("edge row 54: a mask by tables whose batches lie more than 2^31 elements apart") {
+  const Lengths n{2, 1, 1, 150, 200, 16, 16};
+  const Tensor keeps("keeps", Type::boolean, 3), lists("lists", Type::i32, 3);
+  Attention made = attention(Type::f32);
+  made.mask([&](const At &at) { return keeps(at.batch, at.query / 16, at.key / 16) & contains(lists, {at.batch, at.query / 64}, at.key / 64); });
+  const Program program = made.program();
+  Evaluation inputs = randomInputs(n, Type::f32);
+  inputs.tensors["keeps"] = {{2, 10, 13}, counted(260, [](std::int64_t i) { return double(i * 7 % 5 != 0); }).data};
+  inputs.tensors["lists"] = {{2, 3, 2}, {0, 1, 2, 0, 1, 3, 3, 2, 1, 1, 0, 2}};
+  const auto want = right(program, inputs, n, Type::f32);
+  Tensors tensors(program, inputs, outputs(n));
+  const std::int64_t far = (std::int64_t(1) << 31) + 64;
+  std::vector<std::pair<void *, std::size_t>> maps;
+  for (const char *name : {"keeps", "lists"}) {
+    const Array &array = inputs.tensors[name];
+    const Type type = name[0] == 'k' ? Type::boolean : Type::i32;
+    const std::size_t batch = array.data.size() / 2, whole = (std::size_t(far) + batch) * std::size_t(bytes(type));
+    void *memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    maps.emplace_back(memory, whole);
+    putElements({array.data.begin(), array.data.begin() + std::ptrdiff_t(batch)}, type, memory);
+    putElements({array.data.begin() + std::ptrdiff_t(batch), array.data.end()}, type, static_cast<std::byte *>(memory) + far * bytes(type));
+    tensors.arguments.tensors[name].data = memory;
+    tensors.arguments.tensors[name].strides = {far, array.shape[2], 1};
+  }
+  build(program, headDims(n)).launch(tensors.arguments);
+  CHECK(tensors.read("O").data == want.at("O").data);
+  for (const auto &[memory, whole] : maps)
+    munmap(memory, whole);
+}
+
 TEST_CASE("edge row 56: windows of all earlier keys are the causal mask") {
   const Lengths n{1, 2, 1, 256, 256, 16, 16};
   const Evaluation inputs = randomInputs(n, Type::f32);
@@ -338,6 +369,17 @@ TEST_CASE("edge row 58: a cap bends scores to ±c, as c·tanh(s / c)") {
   for (double &q : inputs.tensors["Q"].data)
     q = roundTo(q * 16, Type::f32);   // scores to ±40 and beyond
   right(makeVariant("softcap(15)", {.type = Type::f32}), inputs, n, Type::f32, 60);
+  // The log-sum-exp of one score is that score.
+  const Lengths one{1, 1, 1, 81, 1, 8, 8};
+  Evaluation scores = randomInputs(one, Type::f32);
+  std::fill(scores.tensors["Q"].data.begin(), scores.tensors["Q"].data.end(), 0.0);
+  std::fill(scores.tensors["K"].data.begin(), scores.tensors["K"].data.end(), 0.0);
+  scores.tensors["K"].data[0] = 1;
+  for (int q = 0; q < 81; ++q)
+    scores.tensors["Q"].data[std::size_t(q * 8)] = roundTo((q - 40) * std::sqrt(8.0), Type::f32);
+  const auto lse = right(makeVariant("softcap(15)", {.type = Type::f32}), scores, one, Type::f32, 60).at("lse").data;
+  for (int q = 0; q < 81; ++q)
+    CHECK(lse[std::size_t(q)] == Approx(15 * std::tanh((q - 40) / 15.0)).margin(1e-5));
 }
 
 TEST_CASE("edge row 62: a window with a negative right side is refused") {
