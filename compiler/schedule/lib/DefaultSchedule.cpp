@@ -77,44 +77,62 @@ std::vector<Candidate> candidates(const Target &target, bool oneByOne, bool mult
   return list;
 }
 
-/// The schedules that fit of a program with axes that are walked in chunks.
-std::vector<Schedule> fittingNested(const Program &program, const std::vector<TileUse> &uses, const Roles &roles, const Target &target, const Schedule &start, std::size_t most) {
+/// Of a program with axes that are walked in chunks or computed in passes.
+struct Nested {
   std::vector<Schedule> fitting;
+  Schedule last;             // that was looked at, and what it takes
   Footprint smallest;
-  Schedule last;
+};
+
+Nested nested(const Program &program, const std::vector<TileUse> &uses, const Roles &roles, const Target &target, const Schedule &start, std::size_t most) {
+  Nested found;
   for (Schedule &schedule : nestedCandidates(roles, target, start)) {
-    if (!fitting.empty() && fitting.back().widths == schedule.widths)
+    if (!found.fitting.empty() && found.fitting.back().widths == schedule.widths)
       continue;   // fewer slots take no fewer registers
     schedule.overlap = schedule.turns = schedule.stabilised = false;   // a step's chunks are gone when its numbers are known
     schedule.drawn = !target.isHost() && std::none_of(roles.axes.begin(), roles.axes.end(), [&](const Axis &axis) { return schedule.nested.contains(axis.name()) && canSplit(program, axis); });
-    smallest = footprint(uses, schedule, target);
-    last = schedule;
-    const bool fits = smallest.sharedBytes <= target.sharedBytesOfBlock(1) && smallest.registersPerThread <= registersAvailable(target, schedule);
-    if (fits)
-      fitting.push_back(schedule);
-    if (fitting.size() == most)
-      return fitting;
+    found.smallest = footprint(uses, schedule, target);
+    found.last = schedule;
+    if (found.smallest.sharedBytes <= target.sharedBytesOfBlock(1) && found.smallest.registersPerThread <= registersAvailable(target, schedule))
+      found.fitting.push_back(schedule);
+    if (found.fitting.size() == most)
+      break;
   }
-  if (fitting.empty() && target.isHost())
-    return {last};        // a CPU runs what outgrows its cache too
-  if (fitting.empty())
-    throw fitsNothing(program, target, last, smallest);
-  return fitting;
+  return found;
 }
 
-/// Walks the axes in chunks that may be, where no tile of their whole length fits; false where there are none.
-bool inChunks(Schedule &schedule, const Program &program, const Roles &roles, const Target &target) {
-  const int width = chunkWidth(target);
-  for (std::size_t i = 0; i < roles.axes.size(); ++i) {
-    const std::string &name = roles.axes[i].name();
-    if (roles.roles[i] != Role::inner || schedule.widths.at(name) <= width || !canNest(program, roles, roles.axes[i]))
-      continue;
-    schedule.nested[name] = {width, 0};
-    schedule.widths[name] = (schedule.widths.at(name) + width - 1) / width * width;
-  }
+std::vector<Schedule> fittingNested(const Program &program, const std::vector<TileUse> &uses, const Roles &roles, const Target &target, const Schedule &start, std::size_t most) {
+  Nested found = nested(program, uses, roles, target, start, most);
+  if (found.fitting.empty() && target.isHost())
+    return {found.last};        // a CPU runs what outgrows its cache too
+  if (found.fitting.empty())
+    throw fitsNothing(program, target, found.last, found.smallest);
+  return found.fitting;
+}
+
+/// How else the axes may be walked of which no tile of their whole length fits: in chunks where dots contract them, in passes where nothing does, or both.
+std::vector<Schedule> inParts(Schedule schedule, const Program &program, const Roles &roles, const Target &target) {
   schedule.producer = true;
   schedule.blockBuffers = schedule.blocksPerSM = 1;
-  return !schedule.nested.empty();
+  auto walked = [&](Schedule from, auto may, int width, int stages) {
+    for (std::size_t i = 0; i < roles.axes.size(); ++i) {
+      const std::string &name = roles.axes[i].name();
+      if (roles.roles[i] != Role::inner || from.widths.at(name) <= width || !may(roles.axes[i]))
+        continue;
+      from.nested[name] = {width, stages};
+      from.widths[name] = (from.widths.at(name) + width - 1) / width * width;
+    }
+    return from;
+  };
+  constexpr int passWidth = 128;
+  const auto nests = [&](const Axis &axis) { return canNest(program, roles, axis); };
+  const auto splits = [&](const Axis &axis) { return canSplit(program, axis); };
+  const Schedule chunks = walked(schedule, nests, chunkWidth(target), 0);
+  std::vector<Schedule> ways;
+  for (const Schedule &way : {chunks, walked(schedule, splits, passWidth, 1), walked(chunks, splits, passWidth, 1)})
+    if (!way.nested.empty() && std::find(ways.begin(), ways.end(), way) == ways.end())
+      ways.push_back(way);
+  return ways;
 }
 
 } // namespace
@@ -179,8 +197,14 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
   if (fitting.empty() && exchanges && smallest.sharedBytes == 0)
     throw std::invalid_argument(fmt::format("the steps of program '{}' add tiles to a tensor whose columns two warpgroups cannot share out on {}: make the axis 64, 128 or 256 long, or carry the sums, in a program of its own for each", program.name,
                                             target.title));
-  if (fitting.empty() && !exchanges && inChunks(schedule, program, roles, target))
-    return fittingNested(program, uses, roles, target, schedule, most);
+  if (fitting.empty() && !exchanges)
+    for (const Schedule &way : inParts(schedule, program, roles, target)) {
+      Nested found = nested(program, uses, roles, target, way, most);
+      if (!found.fitting.empty())
+        return found.fitting;
+      schedule = found.last;
+      smallest = found.smallest;
+    }
   if (fitting.empty())
     throw fitsNothing(program, target, schedule, smallest);
   return fitting;

@@ -51,6 +51,20 @@ TEST_CASE("a program that fits nothing is refused with what it needs and what th
                     Catch::Contains("program 'causal' fits no schedule on") && Catch::Contains("bytes of shared memory a block, there are 8192") && Catch::Contains("; make an inner axis shorter"));
 }
 
+TEST_CASE("outputs of which no tile of the whole length fits are computed in passes") {
+  const Program program = makeVariant("differential", {.type = Type::bf16});
+  for (const char *name : {"h200", "a100", "l4", "b200"}) {
+    const Target &target = findTarget(name);
+    CHECK(defaultSchedule(program, target, {{"d", 128}, {"e", 128}}).nested.empty());
+    const Schedule schedule = defaultSchedule(program, target, {{"d", 256}, {"e", 256}});
+    INFO(name << ": " << print(schedule));
+    CHECK(schedule.nested.at("e") == Chunks{128, 1});
+    const Footprint taken = footprint(program, schedule, target);
+    CHECK(taken.sharedBytes <= target.sharedBytesPerBlock);
+    CHECK(taken.registersPerThread <= target.registersPerThreadMax);
+  }
+}
+
 TEST_CASE("inner axes need lengths in range") {
   CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}}),
                     "program 'causal' needs the length of axis 'e', which lies whole inside a tile: give it in BuildOptions::extents");
