@@ -13,12 +13,12 @@ using namespace tw::tests;
 
 namespace {
 
-/// `mass`: what the weights of a row add up to.
-void right(const std::string &variant, const VariantShape &n, Type type, const char *targetName = "h200", double mass = 1) {
+/// `mass`: what the weights of a row add up to; `width`: of the fold's tiles.
+void right(const std::string &variant, const VariantShape &n, Type type, const char *targetName = "h200", double mass = 1, int width = 32) {
   const Program program = makeVariant(variant, {.type = type});
   const Target &target = findTarget(targetName);
   Schedule schedule = defaultSchedule(program, target, {{"d", n.d}, {"e", n.dv}});
-  schedule.widths["k"] = 32;
+  schedule.widths["k"] = width;
   const EmittedKernel kernel(compileDevice(program, schedule, target));
   Evaluation inputs{{{"Q", randomArray({n.b, n.h, n.sq, n.d}, 1, type)}, {"K", randomArray({n.b, n.hkv, n.skv, n.d}, 2, type)}, {"V", randomArray({n.b, n.hkv, n.skv, n.dv}, 3, type)}}, {}};
   addCaptures(inputs, variant, n, type);
@@ -45,6 +45,18 @@ TEST_CASE("variants with tables, elements and random numbers in the simulator") 
   right("retention", n, Type::bf16, "h200", 16);   // Σ |s| γ^distance
   for (const char *variant : {"t5+documents+dropout(0.3)", "longformer+bias"})
     right(variant, n, Type::f16, "a100");
+}
+
+TEST_CASE("tables that runs of columns read at one place in the simulator") {
+  const VariantShape n{1, 2, 1, 150, 290, 64, 64};
+  for (const char *variant : {"bigbird", "graph", "bigbird(16)+graph", "chunked(48)+bigbird(8)", "blockcausal(24)+causal"})
+    right(variant, n, Type::bf16, "h200", 1, 128);
+  right("bigbird(32)+graph", n, Type::f16, "a100", 1, 64);
+}
+
+TEST_CASE("outputs that no registers hold at once in the simulator") {
+  for (const char *target : {"h200", "l4"})
+    right("differential", {1, 2, 1, 70, 131, 256, 256}, Type::bf16, target, 1, 16);
 }
 
 TEST_CASE("norms of keys in the simulator") {
