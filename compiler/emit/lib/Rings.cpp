@@ -97,7 +97,7 @@ LogicalResult Statements::print(device::AwaitOp op) {
   return success();
 }
 
-// A lookout of one slot has none ahead of it: the cursor is at rest. Of several the place is found anew, which costs less than to keep it.
+// Without a condition the cursor is at rest, and its own slot is the next. Else the place is found where it is needed, and waits in no register.
 LogicalResult Statements::print(device::LookAheadOp op) {
   const Cursor &cursor = cursors[op.getCursor()];
   const std::string full = "sb + " + declared.stem(device::barriersOf(op.getCursor()).getResult()) + "_FULL";

@@ -1,7 +1,7 @@
 // Issues the first dot of a step in the one before.
 //
 //   loop: dot S, work, dots, wait, results leave     =>     if there is a step { dot S, wait }
-//                                                           loop: work, dots, wait; dot S (of the next step), results leave, wait for S
+//                                                           loop: work, dots, wait for all but one; dot S (of the next step), wait for that one, results leave, wait for S
 //
 // So results leave under a dot, and the next step begins with work. Where there is no next step the dot reads the tile of this one, and nobody its result: a branch around it would have the
 // assembler wait for each of a step's dots at once.
@@ -27,7 +27,7 @@ struct Step {
   device::CommitOp commit;
   device::ReleaseOp release;
   device::AdvanceOp advance;
-  device::WaitOp behind;          // the first wait behind the step's last dot
+  device::WaitOp behind;          // the first wait behind the step's last dot: that one and others are in flight up to it
 };
 
 bool touches(Operation *op, Value value) {
@@ -82,6 +82,36 @@ std::optional<Step> stepOf(scf::ForOp loop) {
   return step;
 }
 
+/// Of the step's last two dots the one that reads tiles alone goes last: the operand of the other one is free the sooner.
+void issueTilesLast(Step &step) {
+  device::CommitOp last;
+  for (auto commit : step.loop.getBody()->getOps<device::CommitOp>())
+    last = commit;
+  auto dot = dyn_cast<device::MultiplyOp>(last->getPrevNode());
+  auto fence = dot ? dyn_cast_if_present<device::FenceOp>(dot->getPrevNode()) : device::FenceOp();
+  auto before = fence ? dyn_cast_if_present<device::CommitOp>(fence->getPrevNode()) : device::CommitOp();
+  auto ofTiles = before ? dyn_cast<device::MultiplyOp>(before->getPrevNode()) : device::MultiplyOp();
+  auto start = ofTiles ? dyn_cast_if_present<device::FenceOp>(ofTiles->getPrevNode()) : device::FenceOp();
+  if (!start || ofTiles == step.dot || !ofTiles.getLeftCursor() || dot.getLeftCursor() || touches(fence, ofTiles.getAccumulator()) || touches(start, dot.getAccumulator()) || touches(start, dot.getLeft()))
+    return;
+  Operation *first = start;
+  if (auto await = dyn_cast_if_present<device::AwaitOp>(start->getPrevNode()))
+    first = await;
+  for (Operation *op : SmallVector<Operation *>{fence, dot, last})
+    op->moveBefore(first);
+  // What was waited for first is now the last.
+  step.behind.setPending(0);
+  SmallVector<device::WaitOp> waits(step.loop.getBody()->getOps<device::WaitOp>());
+  for (device::WaitOp wait : waits)
+    if (wait == step.behind || step.behind->isBeforeInBlock(wait)) {
+      const SmallVector<Value> freed = freedOf(inFlightBefore(wait), std::size_t(wait.getPending()));
+      if (freed.empty())
+        wait.erase();
+      else
+        wait.getRegistersMutable().assign(freed);
+    }
+}
+
 /// Is there a turn of the loop?
 Value isEntered(OpBuilder &b, scf::ForOp loop) { return arith::CmpIOp::create(b, loop.getLoc(), arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound()); }
 
@@ -116,9 +146,14 @@ struct IssueAhead : impl::IssueAheadBase<IssueAhead> {
     begin(steps);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       Step &step = steps[i];
+      issueTilesLast(step);
       OpBuilder b(step.behind);
-      b.setInsertionPointAfter(step.behind);
       Location loc = step.dot.getLoc();
+      // With one of the step's dots in flight, so that the tensor cores have work; with more, operands in registers would be too many.
+      if (const auto groups = inFlightBefore(step.behind); !step.behind.getPending() && groups.size() > 1)
+        device::WaitOp::create(b, loc, b.getI64IntegerAttr(1), freedOf(groups, 1));
+      else
+        b.setInsertionPointAfter(step.behind);
       scf::ForOp loop = step.loop;
       Value next = arith::AddIOp::create(b, loc, loop.getInductionVar(), loop.getStep());
       Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());

@@ -77,9 +77,9 @@ def DelaySums : Pass<"device-delay-sums", "::mlir::ModuleOp"> {
 def IssueAhead : Pass<"device-issue-ahead", "::mlir::ModuleOp"> {
   let summary = "issue the first dot of each step in the one before, so that what a step adds or stores leaves under it";
   let description = [{
-    Behind the first wait for a step's last dots stands the next step's first one, of the tile at which the step's cursor will be awaited next (`device.look_ahead`), and the turn ends with a wait for it;
+    Where one of a step's last dots is still in flight the next step's first one is issued, of the tile at which the step's cursor will be awaited next (`device.look_ahead`), and the turn ends with a wait for it;
     in front of the loops of a fold stands that of the first step. Which loop comes next is asked of their bounds. Where there is no next step the dot multiplies this
-    step's tile once more, for nobody. Tiles are given back one dot later, so that a ring needs two slots. Loops stay as they are whose steps begin with several dots at once, or need the dot's registers to their end.
+    step's tile once more, for nobody. Of a step's last two dots the one that reads tiles alone goes last: the operands of others need registers. Tiles are given back one dot later, so that a ring needs two slots. Loops stay as they are whose steps begin with several dots at once, or need the dot's registers to their end.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::tw::device::DeviceDialect"];
 }
