@@ -9,6 +9,7 @@
 #include "tilewright/artifact/CompileError.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <future>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -44,20 +45,22 @@ State::Step stepOf(const Gradient &made, const Program &program, Kernel kernel) 
   return step;
 }
 
-/// Each kernel with the schedule of the same place, where one is given.
+/// Each kernel with the schedule of the same place, where one is given. All at the same time, but where what else runs would be measured too.
 GradientKernels buildAll(Gradient programs, const BuildOptions &options, const std::vector<std::optional<Schedule>> &schedules) {
-  std::vector<Kernel> kernels;
+  std::vector<std::future<Kernel>> builds;
   auto add = [&](const Program &program) {
     BuildOptions own = optionsOfKernel(programs, program, options);
-    if (!own.schedule && kernels.size() < schedules.size())
-      own.schedule = schedules[kernels.size()];
-    kernels.push_back(build(program, own));
+    if (!own.schedule && builds.size() < schedules.size())
+      own.schedule = schedules[builds.size()];
+    builds.push_back(std::async(options.tune == Tune::measure ? std::launch::deferred : std::launch::async, [&program, own = std::move(own)] { return build(program, own); }));
   };
   add(programs.forward);
   for (const Program &program : programs.backward)
     add(program);
-  Kernel forward = kernels.front();
-  kernels.erase(kernels.begin());
+  Kernel forward = builds.front().get();
+  std::vector<Kernel> kernels;
+  for (std::size_t i = 1; i < builds.size(); ++i)
+    kernels.push_back(builds[i].get());
   return GradientKernels(std::move(programs), std::move(forward), std::move(kernels));
 }
 
