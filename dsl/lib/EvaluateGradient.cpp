@@ -15,7 +15,7 @@ const Array &shapeOf(const std::string &name, const Evaluation &all) {
 
 /// The part of the inputs that a program mentions: evaluate() refuses others.
 Evaluation inputsOf(const Program &program, const Evaluation &all) {
-  Evaluation own{{}, {}, {}, all.foldTile};
+  Evaluation own{{}, {}, {}, all.foldTile, all.computed};
   for (const auto &tensor : tensorsOf(program))
     if (auto found = all.tensors.find(tensor->name); found != all.tensors.end())
       own.tensors.insert(*found);

@@ -6,6 +6,32 @@
 
 namespace tw::detail {
 
+namespace {
+
+/// Whether what the operation makes may have no place among the numbers of its type.
+bool isRounded(const Node &node) {
+  switch (node.op) {
+  case Op::neg:
+  case Op::abs:
+  case Op::floor:
+  case Op::ceil:
+  case Op::round:
+  case Op::trunc:
+  case Op::cast:        // of what is wider
+  case Op::min:
+  case Op::max:
+  case Op::random:
+  case Op::select:
+  case Op::reduceMax:
+  case Op::reduceMin:
+    return false;
+  default:
+    return isFloat(node.type) && node.op >= Op::neg && node.op <= Op::dot;
+  }
+}
+
+} // namespace
+
 Dependence &Machine::dependence(const Fold &fold) {
   auto &entry = dependences[&fold];
   if (!entry)
@@ -57,6 +83,8 @@ const Value &Frame::value(const Tile &tile) {
   if (node.op == Op::foldResult)
     return foldResult(node);
   Value computed = compute(node);
+  if (machine.inputs.computed && isRounded(node))
+    machine.inputs.computed(computed.data, node.type);
   return values.emplace(&node, std::move(computed)).first->second;
 }
 

@@ -6,6 +6,7 @@
 #include "tilewright/kernel/Elements.h"
 #include "tilewright/kernel/GradientKernels.h"
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -35,6 +36,16 @@ Arrays byKernels(const BackwardProblem &problem, const Evaluation &inputs) {
   return backwardOnCpu(exact, once).gradients;
 }
 
+/// Moves each number by up to `size` of itself: by how much, its bits and its place tell.
+void moveEach(std::vector<double> &values, double size, std::uint64_t seed) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::uint64_t x = (std::bit_cast<std::uint64_t>(values[i]) ^ seed * 0x9e3779b97f4a7c15) + i * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 31)) * 0x94d049bb133111eb;
+    x ^= x >> 29;
+    values[i] *= 1 + size * (double(x >> 11) * 0x1p-52 - 1);
+  }
+}
+
 Arrays byInput(const Gradient &made, const Arrays &stored) {
   Arrays gradients;
   for (const auto &[input, name] : made.gradients)
@@ -58,7 +69,8 @@ std::map<std::string, Type> typesOf(const Gradient &made) {
 } // namespace
 
 /// What rounding explains is measured: four times what the largest element of a gradient moves by when all that kernels
-/// store between them is rounded to its type, and when every input of float type moves by what 16 roundings in the arithmetic's type, or one in its own, may.
+/// store between them is rounded to its type, and when every input of float type moves by what 16 roundings in the arithmetic's type, or one in its own, may,
+/// and, where the interpreter does it, what each operation computes by 4: of a sum whose terms cancel, as all of a row's do where a step adds the same to each of its scores, nothing else tells how large they are.
 std::vector<Comparison> checkGradients(const BackwardProblem &problem, const BackwardReport &report) {
   const Type type = problem.problem.type;
   if (work(problem) > mostCompiled)
@@ -69,8 +81,10 @@ std::vector<Comparison> checkGradients(const BackwardProblem &problem, const Bac
   const double arithmetic = 16 * unitRoundoff(type == Type::f64 ? Type::f64 : Type::f32);
   const std::map<std::string, Type> types = typesOf(problem.made);
   Uniform uniform(1);
+  std::uint64_t round = 0;
   auto shake = [&] {
     Evaluation moved = problem.inputs;
+    moved.computed = [size = arithmetic / 4, round = ++round](std::vector<double> &values, Type) { moveEach(values, size, round); };
     for (auto &[name, array] : moved.tensors) {
       const auto own = types.find(name);
       if (own == types.end() || !isFloat(own->second))

@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/dsl/Program.h"
 #include <cstdint>
+#include <functional>
 #include <map>
 
 namespace tw {
@@ -17,6 +18,8 @@ struct Evaluation {
   std::map<std::string, double> scalars;   // by scalar name
   std::map<std::string, std::int64_t> extents = {};   // by axis name, only for axes that no tensor's shape tells
   std::int64_t foldTile = 0;               // width of fold tiles; 0: the whole axis as one tile
+  /// Changes what an operation of float type has computed that rounds where machines do (a sum, a product, a function), to see what rounding does. Is called by several threads.
+  std::function<void(std::vector<double> &values, Type type)> computed = {};
 };
 
 /// Runs the program in float64, on all cores, and returns the stored tensors by name. Nothing is rounded to
