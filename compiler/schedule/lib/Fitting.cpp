@@ -23,9 +23,12 @@ void setInner(Schedule &schedule, const Program &program, const Roles &roles, co
     if (given == extents.end())
       throw std::invalid_argument(fmt::format("program '{}' needs the length of axis '{}', which lies whole inside a tile: give it in BuildOptions::extents", program.name, name));
     const bool isWide = given->second > widestInner, nests = isWide && canNest(program, roles, roles.axes[i]), splits = isWide && !nests && canSplit(program, roles.axes[i]);
-    if (const std::int64_t widest = nests ? widestNested : splits ? widestSplit : widestInner; given->second < 1 || given->second > widest)
-      throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that {} may be 1 to {} long", name, program.name, given->second,
-                                              nests ? "is walked in chunks" : splits ? "is computed in passes" : "lies whole inside a tile", widest));
+    const std::int64_t widestWhole = target.isHost() ? widestSplit : widestInner;
+    if (const std::int64_t widest = nests ? widestNested : splits ? widestSplit : widestWhole; given->second < 1 || given->second > widest)
+      throw std::invalid_argument(fmt::format("axis '{}' of program '{}' is {} long; an axis that {} may be 1 to {} long{}", name, program.name, given->second,
+                                              nests ? "is walked in chunks" : splits ? "is computed in passes" : "lies whole inside a tile", widest,
+                                              isWide && !nests && !splits && !target.isHost() ? fmt::format(", as a product on {} is: sums run along it and a dot contracts it, so that neither passes nor chunks walk it; make it shorter, "
+                                                                                                            "or build for the CPU (target 'host'), which takes {}", target.title, widestSplit) : ""));
     if (nests || (splits && !target.isHost())) {      // a CPU's tile may be as wide
       const int width = nests ? chunkWidth(target) : partWidth(given->second, widestInner);
       schedule.nested[name] = {width, nests ? 0 : 1};

@@ -70,7 +70,7 @@ TEST_CASE("inner axes need lengths in range") {
                     "program 'causal' needs the length of axis 'e', which lies whole inside a tile: give it in BuildOptions::extents");
   CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 64}, {"e", 1032}}),
                     "axis 'e' of program 'causal' is 1032 long; an axis that is computed in passes may be 1 to 1024 long");
-  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 0}, {"e", 64}}), "axis 'd' of program 'causal' is 0 long; an axis that lies whole inside a tile may be 1 to 256 long");
+  CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 0}, {"e", 64}}), "axis 'd' of program 'causal' is 0 long; an axis that lies whole inside a tile may be 1 to 1024 long");
   CHECK_THROWS_WITH(defaultSchedule(causalProgram(), findTarget("host"), {{"d", 2 << 20}, {"e", 64}}),
                     "axis 'd' of program 'causal' is 2097152 long; an axis that is walked in chunks may be 1 to 1048576 long");
 }
