@@ -111,7 +111,9 @@ std::shared_ptr<Kernel::State> fromCache(cache::Store &store, const Program &pro
 
 /// Lets launches whose tensors the kernel cannot copy have another one.
 std::shared_ptr<Kernel::State> withStrided(std::shared_ptr<Kernel::State> state, const Program &program, const BuildOptions &options) {
-  if (state->device && !options.strided)
+  if (state->device)
+    state->cureWithoutStrided = cureWithoutStrided(program);
+  if (state->device && !options.strided && state->cureWithoutStrided.empty())
     state->buildStrided = [program, options] { return sharedStateOf(build(program, stridedOptions(options))); };
   return state;
 }

@@ -25,6 +25,8 @@ Artifact launchedText(Artifact text, const Program &program, const BuildOptions 
   const Checked checked = check(text, options.extents, arguments);
   if (checked.unfit.empty() || !checked.hasItems)
     return text;
+  if (const std::string cure = cureWithoutStrided(program); !cure.empty())
+    throw ArgumentError(checked.unfit + cure);
   sayStrided(text, checked.unfit);
   return compileText(program, stridedOptions(options));
 }

@@ -41,6 +41,34 @@ bool skipsTiles(const Program &program) {
   return std::any_of(roles.fold->yields.begin(), roles.fold->yields.end(), visit);
 }
 
+/// Do its steps that add to memory copy rows of a tensor of the caller's? Those of lengths that are no multiple of 16 bytes take a kernel that adds to none.
+bool copiesRows(const Gradient &made) {
+  for (const Program &program : made.backward) {
+    if (!hasKernel(program) || !isAddedTo(program))
+      continue;
+    const Roles roles = rolesOf(program);
+    bool copies = false;
+    std::set<const Node *> seen;
+    const std::function<void(const Tile &)> visit = [&](const Tile &tile) {
+      const Node &node = tile.node();
+      if (!seen.insert(&node).second)
+        return;
+      if (node.op == Op::load && node.operands.size() > 1 && node.type != Type::boolean) {
+        const bool isBetween = std::any_of(made.intermediates.begin(), made.intermediates.end(), [&](const Intermediate &between) { return between.tensor.name() == node.tensor->name; });
+        const auto isTiled = std::count_if(node.axes.begin(), node.axes.end(), [&](const Axis &axis) { return roles.isTiled(axis); });
+        copies |= !isBetween && isTiled == 1 && std::any_of(node.axes.begin(), node.axes.end(), [&](const Axis &axis) { return same(axis, roles.fold->axis); });
+      }
+      std::for_each(node.operands.begin(), node.operands.end(), visit);
+    };
+    std::for_each(roles.fold->yields.begin(), roles.fold->yields.end(), visit);
+    for (const Store &store : program.stores)
+      visit(store.value);
+    if (copies)
+      return true;
+  }
+  return false;
+}
+
 /// In as few programs as have schedules on the target.
 Gradient fitting(const Program &program, const BuildOptions &options, GradientOptions wanted) {
   const Target target = targetOf(options);
@@ -66,7 +94,12 @@ Gradient fitting(const Program &program, const BuildOptions &options, GradientOp
 bool mayAdd(const BuildOptions &options) { return targetOf(options).isHopper() && !options.deterministic; }
 
 Gradient usualForm(const Program &program, const BuildOptions &options, GradientOptions wanted) {
-  wanted.accumulates = wanted.accumulates || (mayAdd(options) && !skipsTiles(program));
+  if (!wanted.accumulates && mayAdd(options) && !skipsTiles(program)) {
+    GradientOptions adding = wanted;
+    adding.accumulates = true;
+    if (Gradient made = fitting(program, options, adding); !copiesRows(made))
+      return made;
+  }
   return fitting(program, options, wanted);
 }
 
@@ -102,7 +135,7 @@ std::vector<Gradient> formsFor(const Program &program, const BuildOptions &optio
     return forms;
   GradientOptions other = wanted;
   other.accumulates = !addsToMemory(forms.front());
-  if (Gradient made = fitting(program, options, other); addsToMemory(made) == other.accumulates)
+  if (Gradient made = fitting(program, options, other); addsToMemory(made) == other.accumulates && !copiesRows(made))
     forms.push_back(std::move(made));
   return forms;
 }

@@ -50,7 +50,7 @@ const Kernel::State &Kernel::State::strided(const std::string &why) const {
   if (const State *known = stridedKernel.load())
     return *known;
   if (!buildStrided)
-    throw ArgumentError(why);
+    throw ArgumentError(why + cureWithoutStrided);
   const std::lock_guard lock(stridedGuard);
   if (!stridedOwner) {
     sayStrided(artifact, why);

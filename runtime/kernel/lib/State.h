@@ -30,6 +30,7 @@ struct Kernel::State {
 
   /// Of a GPU's kernel that copies in pieces of 16 bytes: builds the one that takes any strides. None where there is no other.
   std::function<std::shared_ptr<const State>()> buildStrided;
+  std::string cureWithoutStrided;              // what to do where there is no other
   /// That kernel, built where it is first asked for, which is said: `why` this one does not do. Throws ArgumentError with it where there is no other.
   [[nodiscard]] const State &strided(const std::string &why) const;
   [[nodiscard]] bool hasStrided() const { return stridedKernel.load() != nullptr; }
