@@ -79,6 +79,26 @@ TEST_CASE("edge row 60: a block mask whose blocks are no tile of any kernel is t
     GradientRun run(made.program(), in, options);
     check(run, Type::f32);
   }
+  // The same blocks as lists: dK and dV look through the lists of all rows.
+  const Tensor lists("lists", Type::i32, 2), counts("counts", Type::i32, 1);
+  Attention listed = attention("listed");
+  listed.mask(blockLists(lists, counts, 24, 40));
+  Evaluation same = inputsFor(n, Type::f32);
+  Array &rows = same.tensors["lists"] = {{7, 5}, {}}, &lengths = same.tensors["counts"] = {{7}, {}};
+  for (std::int64_t q = 0; q < 7; ++q) {
+    std::vector<double> row;
+    for (std::int64_t k = 4; k >= 0; --k)
+      if (map.data[std::size_t(5 * q + k)] != 0)
+        row.push_back(double(k));
+    lengths.data.push_back(double(row.size()));
+    row.resize(5, double(q % 5));   // behind what counts
+    rows.data.insert(rows.data.end(), row.begin(), row.end());
+  }
+  GradientRun run(made.program(), in, headDims(n)), other(listed.program(), same, headDims(n));
+  check(run, Type::f32);
+  check(other, Type::f32);
+  for (const char *name : {"dQ", "dK", "dV"})
+    CHECK(other.read(name).data == run.read(name).data);
 }
 
 TEST_CASE("edge row 68: a sink's gradient, with lse in the loss, and without a key") {
