@@ -24,7 +24,7 @@ public:
 private:
   const Roles &roles;
   std::set<const Node *> seen;
-  std::map<const Node *, bool> ofIndices;
+  std::map<const Node *, bool> ofIndices, ranged;
 
   /// A choice between values that the kernel computes and a number.
   bool lists(const Node &select) {
@@ -68,7 +68,24 @@ private:
       break;
     default: break;
     }
-    return isOfIndices(tile);
+    return isOfIndices(tile) && isRanged(tile);
+  }
+
+  /// Do ranges say anything of the value? Of a random number they do not; of a conjunction or disjunction they do as long as they say something of a side.
+  bool isRanged(const Tile &tile) {
+    const Node &node = meant(tile).node();
+    if (auto known = ranged.find(&node); known != ranged.end())
+      return known->second;
+    auto at = [&](std::size_t i) { return isRanged(node.operands[i]); };
+    bool is = node.op != Op::random;
+    if (node.op == Op::logicalAnd || node.op == Op::logicalOr)
+      is = at(0) || at(1);
+    else if (node.op == Op::select)
+      is = at(1) && at(2);
+    else
+      for (std::size_t i = 0; i < node.operands.size(); ++i)
+        is = is && at(i);
+    return ranged[&node] = is;
   }
 
   bool isAffine(const Tile &tile) {
@@ -87,14 +104,13 @@ private:
     }
   }
 
-  /// Made of coordinates, scalars and loads, and of no random number, of which no range says more than nothing.
+  /// Made of coordinates, scalars, loads and random numbers.
   bool isOfIndices(const Tile &tile) {
     const Node &node = tile.node();
     if (auto known = ofIndices.find(&node); known != ofIndices.end())
       return known->second;
     bool made = true;
     switch (node.op) {
-    case Op::random:
     case Op::reduceMax:
     case Op::reduceMin:
     case Op::reduceSum:

@@ -147,6 +147,19 @@ TEST_CASE("off Hopper warps copy for themselves, two blocks beside each other wh
   CHECK(chosen(causalProgram(), "rtx4090", 128) == "block=q d=128 e=128 k=32 q=256 warpgroups=2 stages=2 blockBuffers=1 overlap=no turns=no drawn=yes stabilised=yes producer=no blocksPerSM=1");
 }
 
+TEST_CASE("off Hopper a producer lists tiles where ranges tell of a side of a condition, and nobody does where all is random") {
+  auto producer = [](const MaskFunction &keep) {
+    Attention made("made", Tensor("Q", Type::bf16, 4), Tensor("K", Type::bf16, 4), Tensor("V", Type::bf16, 4), Tensor("O", Type::bf16, 4));
+    return defaultSchedule(made.mask(keep).program(), findTarget("a100"), {{"d", 64}, {"e", 64}}).producer;
+  };
+  const Tensor doc("doc", Type::i32, 1);
+  auto drawn = [](const At &at) { return random(7, {at.query, at.key}) < 0.3; };
+  CHECK_FALSE(producer(drawn));
+  CHECK(producer([=](const At &at) { return doc(at.key) == 3; }));
+  CHECK(producer([=](const At &at) { return (doc(at.key) == 3) | drawn(at); }));
+  CHECK(producer([=](const At &at) { return !((at.head == 1) & (doc(at.key) == 3)) & !drawn(at); }));
+}
+
 TEST_CASE("what fits comes in order, each with other tiles than the one before") {
   const Program program = causalProgram();
   for (const char *target : {"h200", "a100", "rtx4090"}) {
