@@ -82,10 +82,11 @@ TEST_CASE("an instruction set takes its own files and what all have, each once, 
       CHECK(std::count(files.begin(), files.end(), "since_sm80/" + entry.path().filename().string()) == 1);
   }
   CHECK(deviceTemplates(Instructions::sm80).find("wgmma") == std::string::npos);
-  CHECK(deviceSource(Instructions::sm80, "row_extremes\n", "a.cu") == deviceTemplates(Instructions::sm80) + "#line 1 \"a.cu\"\nrow_extremes\n");
+  CHECK(deviceSource(Instructions::sm80, "row_extremes is_among(\n", "a.cu") == deviceTemplates(Instructions::sm80) + "#line 1 \"a.cu\"\nrow_extremes is_among(\n");
   const std::string without = deviceSource(Instructions::sm80, "kernel\n", "a.cu");
   CHECK(without.find("extremes") == std::string::npos);
-  CHECK(without.size() + templateText("common/extremes.cuh").size() == deviceTemplates(Instructions::sm80).size() + std::string("#line 1 \"a.cu\"\nkernel\n").size());
+  CHECK(without.find("_among") == std::string::npos);
+  CHECK(without.size() + templateText("common/extremes.cuh").size() + templateText("common/lists.cuh").size() == deviceTemplates(Instructions::sm80).size() + std::string("#line 1 \"a.cu\"\nkernel\n").size());
 }
 
 TEST_CASE("a file that is not there is named") {

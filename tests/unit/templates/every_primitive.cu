@@ -53,6 +53,9 @@ extern "C" __global__ void primitives(const __grid_constant__ Params p) {
   KnownExtremes<i64> known[4]; forget_extremes(known); known_row_extremes(p.i, 1, p.c, least, most, known, 3);
   KnownExtremes<float> known_floats[4]; known_row_extremes<BF16>((const unsigned short*)p.u, 2, p.c, x, x, known_floats, 3);
   reduce_tile<BF16, 128, 72>(shared, shared, 0, 0, lane, [](float a, float b) { return a + b; }, [&](float y) { return x * y; });
+  bool all, some;
+  range_among(p.i, 1, p.c, p.c, least, most, all, some);
+  w += all + some + is_among(p.i, 1, p.c, least);
   w += (u32)(least + most);
   float d4[4] = {x, x, x, x};
   ldmatrix_x4(r4, shared); mma_bf16_16816(d4, r4, r2);
