@@ -1,4 +1,4 @@
-// What a run of a row's elements reads from one place is loaded once for each row, before the loop over elements.
+// What a run of a row's elements reads from one place, or looks for in one list, is loaded once for each row, before the loop over elements.
 //
 //   each_element 128 {                                       each_row { set load blocks[r, k0 / 64] in found }
 //     x = load blocks[r, k0 / 64 + (o + c) / 64]       =>    each_row { set load blocks[r, k0 / 64 + 1] in found2 }
@@ -45,19 +45,27 @@ public:
   explicit Loop(device::EachElementOp loop) : loop(loop) {}
 
   void share(Block &registers) {
-    for (device::LoadOp load : llvm::make_early_inc_range(loop.getBody().front().getOps<device::LoadOp>())) {
+    for (Operation &op : llvm::make_early_inc_range(loop.getBody().front())) {
+      if (!isa<device::LoadOp, device::AmongOp>(op) || op.use_empty())
+        continue;
       run = 0;
-      if (isShared(load.getResult()) && run && loop.getWidth() % run == 0 && loop.getWidth() / run <= uint64_t(mostRuns))
-        replace(load, registers);
+      if (!isShared(op.getResult(0)))
+        continue;
+      if (!run && isa<device::AmongOp>(op))   // a search is long, and all columns have one answer
+        run = int64_t(loop.getWidth());
+      if (run && loop.getWidth() % run == 0 && loop.getWidth() / run <= uint64_t(mostRuns))
+        for (Value result : op.getResults())
+          if (!result.use_empty())
+            replace(result, registers);
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(loop.getBody().front())))
-      if (op.use_empty() && (isa<device::LoadOp>(op) || isMemoryEffectFree(&op)))
+      if (op.use_empty() && (isa<device::LoadOp, device::AmongOp>(op) || isMemoryEffectFree(&op)))
         op.erase();
   }
 
 private:
   device::EachElementOp loop;
-  int64_t run = 0;   // that all of a load's columns share; 0: it asks for none
+  int64_t run = 0;   // of columns that share a value; 0: it asks for none
 
   bool isWritten(Value rows) {
     return llvm::any_of(rows.getUsers(), [&](Operation *user) { return !isa<device::GetOp>(user) && user->getParentOp() == loop.getOperation(); });
@@ -75,7 +83,7 @@ private:
       return isa<device::RowsType>(get.getRegisters().getType()) && !isWritten(get.getRegisters());
     if (isa<device::RowOp, device::RowOffsetOp>(op))
       return true;
-    return (isa<device::LoadOp>(op) || isa<arith::ArithDialect>(op->getDialect())) &&
+    return (isa<device::LoadOp, device::AmongOp>(op) || isa<arith::ArithDialect>(op->getDialect())) &&
            llvm::all_of(op->getOperands(), [&](Value operand) { return isShared(operand); });
   }
 
@@ -97,9 +105,9 @@ private:
     return made.lookup(value);
   }
 
-  void replace(device::LoadOp load, Block &registers) {
-    Location loc = load.getLoc();
-    Type type = load.getResult().getType();
+  void replace(Value loaded, Block &registers) {
+    Location loc = loaded.getLoc();
+    Type type = loaded.getType();
     SmallVector<Value> found;
     for (int64_t first = 0; first < int64_t(loop.getWidth()); first += run) {
       OpBuilder b = OpBuilder::atBlockBegin(&registers);
@@ -108,18 +116,17 @@ private:
       auto rows = device::EachRowOp::create(b, loc);
       b.createBlock(&rows.getBody());
       IRMapping made;
-      Value value = at(load.getResult(), first, b, made);
+      Value value = at(loaded, first, b, made);
       device::SetOp::create(b, loc, value, found.back());
     }
-    OpBuilder b(load);
+    OpBuilder b(loaded.getDefiningOp());
     Value chosen = device::GetOp::create(b, loc, type, found.back());
     for (size_t i = found.size() - 1; i-- > 0;) {
       Value end = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t((int64_t(i) + 1) * run)));
       Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, device::ColumnOp::create(b, loc, b.getI32Type()), end);
       chosen = arith::SelectOp::create(b, loc, inside, device::GetOp::create(b, loc, type, found[i]), chosen);
     }
-    load.getResult().replaceAllUsesWith(chosen);
-    load.erase();
+    loaded.replaceAllUsesWith(chosen);
   }
 };
 

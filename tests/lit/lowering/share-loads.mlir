@@ -90,3 +90,58 @@ device.kernel @blocks "sm90a" items "q" 64 of [] {
     }
   }
 }
+
+// A list is searched once for each row: of two runs of 32 columns twice, and once where all columns ask for one number.
+// CHECK-LABEL: device.kernel @lists
+// CHECK: scf.for
+// CHECK: device.each_row {
+// CHECK: device.among
+// CHECK: device.set
+// CHECK: device.each_row {
+// CHECK: device.among
+// CHECK: device.set
+// CHECK: device.each_element 64 {
+// CHECK-NOT: device.among
+// CHECK: arith.select
+// CHECK: device.each_row {
+// CHECK: device.among
+// CHECK: device.set
+// CHECK: device.each_element 64 {
+// CHECK-NOT: device.among
+// CHECK: device.set
+device.kernel @lists "sm90a" items "q" 64 of [] {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %c64 = arith.constant 64 : i32
+  %one = arith.constant 1 : i64
+  %n = device.extent "k"
+  %blocks = device.tensor "blocks" : !device.pointer<i32>
+  device.consumers 1 registers 240 {
+    %s = device.registers "s" : !device.fragment<64 x f32>
+    %rows = device.registers "r" : !device.rows<i64>
+    %zero = arith.constant 0.0 : f32
+    %full = arith.constant 1.0 : f32
+    scf.for %k0 = %c0 to %n step %c64 : i32 {
+      device.each_element 64 {
+        %row = device.get %rows : !device.rows<i64> -> i64
+        %o = device.column_offset
+        %c = device.column
+        %at = arith.addi %o, %c : i32
+        %part = arith.floordivsi %at, %c32 : i32
+        %first = arith.floordivsi %k0, %c32 : i32
+        %block = arith.addi %first, %part : i32
+        %sought = arith.extsi %block : i32 to i64
+        %all, %some = device.among %blocks[%row] by %one count %one to %one from %sought to %sought : !device.pointer<i32>
+        %kept = arith.select %some, %full, %zero : f32
+        device.set %kept in %s : f32, !device.fragment<64 x f32>
+      }
+      device.each_element 64 {
+        %row = device.get %rows : !device.rows<i64> -> i64
+        %sought = arith.extsi %k0 : i32 to i64
+        %all, %some = device.among %blocks[%row] by %one count %one to %one from %sought to %sought : !device.pointer<i32>
+        %kept = arith.select %some, %full, %zero : f32
+        device.set %kept in %s : f32, !device.fragment<64 x f32>
+      }
+    }
+  }
+}

@@ -150,6 +150,7 @@ def ShareLoads : Pass<"device-share-loads", "::mlir::ModuleOp"> {
   let description = [{
     A table of blocks, read at row / 64 and column / 64, has few entries for a tile. Where a loop over elements loads what depends on its row and on `(column_offset + column) / n` alone, n a
     multiple of 8, each run of n columns has a row value of its own, loaded before the loop, and the elements choose among them by their column. Not where there are more than four runs: they take registers.
+    A search (`device.among`) goes the same way, and also where all columns of the loop have one answer.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tw::device::DeviceDialect"];
 }
