@@ -84,20 +84,26 @@ std::optional<Step> stepOf(scf::ForOp loop) {
 
 /// Of the step's last two dots the one that reads tiles alone goes last: the operand of the other one is free the sooner.
 void issueTilesLast(Step &step) {
-  device::CommitOp last;
-  for (auto commit : step.loop.getBody()->getOps<device::CommitOp>())
-    last = commit;
-  auto dot = dyn_cast<device::MultiplyOp>(last->getPrevNode());
-  auto fence = dot ? dyn_cast_if_present<device::FenceOp>(dot->getPrevNode()) : device::FenceOp();
-  auto before = fence ? dyn_cast_if_present<device::CommitOp>(fence->getPrevNode()) : device::CommitOp();
-  auto ofTiles = before ? dyn_cast<device::MultiplyOp>(before->getPrevNode()) : device::MultiplyOp();
-  auto start = ofTiles ? dyn_cast_if_present<device::FenceOp>(ofTiles->getPrevNode()) : device::FenceOp();
-  if (!start || ofTiles == step.dot || !ofTiles.getLeftCursor() || dot.getLeftCursor() || touches(fence, ofTiles.getAccumulator()) || touches(start, dot.getAccumulator()) || touches(start, dot.getLeft()))
+  SmallVector<device::CommitOp> commits(step.loop.getBody()->getOps<device::CommitOp>());
+  if (commits.size() < 2)
     return;
+  device::CommitOp last = commits.back(), earlier = commits[commits.size() - 2];
+  auto dot = dyn_cast<device::MultiplyOp>(last->getPrevNode()), ofTiles = dyn_cast<device::MultiplyOp>(earlier->getPrevNode());
+  auto start = ofTiles ? dyn_cast_if_present<device::FenceOp>(ofTiles->getPrevNode()) : device::FenceOp();
+  if (!dot || !start || ofTiles == step.dot || !ofTiles.getLeftCursor() || dot.getLeftCursor())
+    return;
+  // All that belongs to the last one moves with it.
+  SmallVector<Operation *> moved;
+  for (Operation *op = earlier->getNextNode(); op != last; op = op->getNextNode()) {
+    if (isa<device::AwaitOp, device::WaitOp, device::ReleaseOp, device::AdvanceOp>(op) || touches(op, ofTiles.getAccumulator()))
+      return;
+    moved.push_back(op);
+  }
+  moved.push_back(last);
   Operation *first = start;
   if (auto await = dyn_cast_if_present<device::AwaitOp>(start->getPrevNode()))
     first = await;
-  for (Operation *op : SmallVector<Operation *>{fence, dot, last})
+  for (Operation *op : moved)
     op->moveBefore(first);
   // What was waited for first is now the last.
   step.behind.setPending(0);
