@@ -60,6 +60,9 @@ NvrtcLibrary open() {
                      take(library, rtc.ptx, "nvrtcGetPTX") && take(library, rtc.cubinSize, "nvrtcGetCUBINSize") && take(library, rtc.cubin, "nvrtcGetCUBIN");
   if (!whole || rtc.version(&rtc.major, &rtc.minor) != 0 || rtc.major < 12)
     rtc.absence = fmt::format("{} is no NVRTC of CUDA 12 or later; get one by `./bootstrap deps`, or name one by TILEWRIGHT_NVRTC", library.name);
+  else if (const std::size_t slash = library.name.rfind('/'); slash != std::string::npos)
+    // It asks for its builtins by their name alone, when it compiles; where the loader would not find them they must be there by then.
+    (void)openFirst({fmt::format("{}libnvrtc-builtins.so.{}.{}", library.name.substr(0, slash + 1), rtc.major, rtc.minor)});
   return rtc;
 }
 
