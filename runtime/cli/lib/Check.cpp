@@ -2,6 +2,7 @@
 #include "CompareElements.h"
 #include "Output.h"
 #include "Variant.h"
+#include "tilewright/kernel/Elements.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -173,7 +174,7 @@ std::map<std::string, double> measuredBounds(const Problem &problem, const std::
   for (const Problem *moved : {&all, &values})
     for (const auto &[name, array] : exactOutputs(*moved))
       if (const auto expected = exact.find(name); expected != exact.end())
-        bounds[name] += 4 * largestDifference(array, expected->second);
+        bounds[name] += 4 * largestDifference(array.data, expected->second.data);
   return bounds;
 }
 

@@ -105,8 +105,8 @@ std::vector<Comparison> checkGradients(const BackwardProblem &problem, const Bac
   for (const auto &[input, expected] : exact) {
     double moves = 0;
     for (const Arrays &gradients : shaken)
-      moves = std::max(moves, largestDifference(gradients.at(input), expected));
-    const double tolerance = 4 * (largestDifference(stored.at(input), expected) + moves);
+      moves = std::max(moves, largestDifference(gradients.at(input).data, expected.data));
+    const double tolerance = 4 * (largestDifference(stored.at(input).data, expected.data) + moves);
     const std::string &gradient = problem.made.gradients.at(input);
     const Type own = types.at(gradient);
     comparisons.push_back(compareElements(gradient, report.gradients.at(input), expected, own,

@@ -19,14 +19,6 @@ double unitRoundoff(Type type) {
   }
 }
 
-double largestDifference(const Array &a, const Array &b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.data.size(); ++i)
-    if (std::isfinite(a.data[i]) && std::isfinite(b.data[i]))
-      largest = std::max(largest, std::abs(a.data[i] - b.data[i]));
-  return largest;
-}
-
 std::vector<std::int64_t> place(const std::vector<std::int64_t> &shape, std::size_t at) {
   std::vector<std::int64_t> index(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; at /= std::size_t(shape[d]))

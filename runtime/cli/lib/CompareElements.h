@@ -7,9 +7,6 @@ namespace tw::cli {
 
 [[nodiscard]] double unitRoundoff(Type type);
 
-/// Of elements that are finite in both.
-[[nodiscard]] double largestDifference(const Array &a, const Array &b);
-
 /// An element's place from its number.
 [[nodiscard]] std::vector<std::int64_t> place(const std::vector<std::int64_t> &shape, std::size_t at);
 

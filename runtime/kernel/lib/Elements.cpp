@@ -1,5 +1,6 @@
 // 16-bit floats are rounded straight from double, so that nothing is rounded twice.
 #include "tilewright/kernel/Elements.h"
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -105,6 +106,14 @@ std::vector<double> getElements(Type type, const void *elements, std::size_t cou
     at += bytes(type);
   }
   return values;
+}
+
+double largestDifference(std::span<const double> a, std::span<const double> b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::isfinite(a[i]) && std::isfinite(b[i]))
+      largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
 }
 
 } // namespace tw

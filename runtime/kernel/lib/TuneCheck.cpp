@@ -36,14 +36,6 @@ double largest(const std::vector<double> &values) {
 /// Not a number has no sign that anyone wants to know.
 std::string numberText(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
 
-double furthest(const std::vector<double> &a, const std::vector<double> &b) {
-  double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (std::isfinite(a[i]) && std::isfinite(b[i]))
-      most = std::max(most, std::abs(a[i] - b[i]));
-  return most;
-}
-
 } // namespace
 
 std::string difference(const std::string &tensor, const std::vector<double> &result, const std::vector<double> &expected, double allowed) {
@@ -102,7 +94,7 @@ std::string TuneCheck::check(const Kernel &kernel) {
       const std::vector<double> &right = expected.at(tensor);
       if (isFirst) {
         const double rounding = 4 * roundoff(small->arguments().tensors.at(tensor).type) * largest(right);
-        allowed[tensor] = std::max(rounding, std::min(4 * furthest(result, right), mostOff * largest(right)));
+        allowed[tensor] = std::max(rounding, std::min(4 * largestDifference(result, right), mostOff * largest(right)));
       }
       if (std::string wrong = difference(tensor, result, right, allowed.at(tensor)); !wrong.empty())
         return wrong;

@@ -20,4 +20,7 @@ void putElement(double value, Type type, void *element);
 void putElements(std::span<const double> values, Type type, void *elements);
 [[nodiscard]] std::vector<double> getElements(Type type, const void *elements, std::size_t count);
 
+/// The largest difference of two that are finite in both; as many in each.
+[[nodiscard]] double largestDifference(std::span<const double> a, std::span<const double> b);
+
 } // namespace tw
