@@ -157,7 +157,8 @@ LogicalResult Distributor::writeFor(Operation *op) {
   auto bound = [&](Value value) { return scalars.lookupOrDefault(value); };
   for (auto [argument, init, result] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
     Value carrier = carriers.lookup(result);
-    registers[argument] = registers[result] = carrier;
+    registers[result] = carrier;
+    registers[argument] = carrier;
     if (failed(assign(carrier, init, op->getLoc())))
       return failure();
   }

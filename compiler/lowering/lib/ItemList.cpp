@@ -36,9 +36,7 @@ SmallVector<Operation *> needsOf(Operation *op, Block &block) {
 
 } // namespace
 
-ItemList::ItemList(scf::ForOp produced, scf::ForOp consumed) : produced(produced), made(only<device::ListTilesOp>(produced)), told(only<device::ListedOp>(consumed)) {}
-
-std::size_t ItemList::words() const { return made ? std::size_t(device::ListTilesOp(made)->getNumResults()) : 0; }
+ItemList::ItemList(scf::ForOp produced, scf::ForOp consumed) : produced(produced), made(only<device::ListTilesOp>(produced)), count(made ? made->getNumResults() : 0), told(only<device::ListedOp>(consumed)) {}
 
 void ItemList::reserve(std::int64_t slots) {
   if (made)
@@ -65,6 +63,7 @@ void ItemList::drop(ValueRange words, const llvm::SetVector<Operation *> &kept) 
   made->replaceAllUsesWith(words);
   SmallVector<Operation *> served = needsOf(made, *produced.getBody());
   made.erase();
+  made = {};
   for (Operation *op : llvm::reverse(served))
     if (op->use_empty() && !kept.contains(op))
       op->erase();

@@ -11,9 +11,9 @@ public:
   /// Of the roles' loops over items, which may have none.
   ItemList(mlir::scf::ForOp produced, mlir::scf::ForOp consumed);
 
-  explicit operator bool() const { return bool(made); }
+  explicit operator bool() const { return count != 0; }
   /// That tell the consumers of it.
-  [[nodiscard]] std::size_t words() const;
+  [[nodiscard]] std::size_t words() const { return count; }
 
   /// Makes room for a list in every slot of the mailbox.
   void reserve(std::int64_t slots);
@@ -26,7 +26,8 @@ public:
 
 private:
   mlir::scf::ForOp produced;
-  device::ListTilesOp made;
+  device::ListTilesOp made;   // until it is dropped
+  std::size_t count;          // of its words
   device::ListedOp told;
 };
 
