@@ -1,4 +1,5 @@
 #include "FileTensor.h"
+#include "CompareElements.h"
 #include "tilewright/kernel/Elements.h"
 #include <cmath>
 #include <cstring>
@@ -40,12 +41,7 @@ const char *npyName(Type type) {
 }
 
 /// `[1, 2]`: where element `at` is.
-std::string placeOf(std::size_t at, const std::vector<std::int64_t> &shape) {
-  std::vector<std::int64_t> place(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0; at /= static_cast<std::size_t>(shape[d]))
-    place[d] = static_cast<std::int64_t>(at % static_cast<std::size_t>(shape[d]));
-  return fmt::format("[{}]", fmt::join(place, ", "));
-}
+std::string placeOf(std::size_t at, const std::vector<std::int64_t> &shape) { return fmt::format("[{}]", fmt::join(place(shape, at), ", ")); }
 
 /// What the cure of a wrong kind is, in NumPy.
 std::string cure(Type from, Type to) {
