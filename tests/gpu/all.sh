@@ -1,7 +1,7 @@
 #!/bin/bash
 # Everything that needs a GPU, on one build: tests/gpu/all.sh build/lib/libtilewright.so build/bin/tilewright [FOLDER [NAME…]]
-# NAMEs are of reports or of parts: right (what must be right, four at a time, some five minutes on an H200), fast (times beside others, one by one, some ten), tuner (limits of shared
-# memory, bytes, tunings, some five); all three if left out. By-hand, in fast, needs LAUNCHER=FILE.py (tests/bench/by_hand.py). Whole reports go to FOLDER (gpu-reports), the last lines of
+# NAMEs are of reports or of parts: right (what must be right, four at a time, some five minutes on an H200), fast (times beside others, one by one, some ten), tuner (bytes, tunings, some
+# four); all three if left out. By-hand, in fast, needs LAUNCHER=FILE.py (tests/bench/by_hand.py). Whole reports go to FOLDER (gpu-reports), the last lines of
 # each are printed. Exit status 1 where one failed. Needs an H100 or H200 and torch with CUDA.
 set -u
 library=${1:?usage: all.sh LIBRARY PROGRAM [FOLDER [NAME…]]}
@@ -23,6 +23,7 @@ gallery right 4 250 python3 $gpu/gallery.py --program $program
 matrix-sm80 right 2 120 python3 $gpu/matrix.py --library $library --quick --v-nan --target h200-sm80
 masks right 1 120 python3 $gpu/masks.py --library $library
 masks-sm80 right 1 120 python3 $gpu/masks.py --library $library --target h200-sm80
+limits right 8 150 python3 $gpu/limits.py --library $library
 gradients right 3 250 python3 $gpu/gradients.py --library $library
 fuzz right 14 200 env TILEWRIGHT_CACHE=off $fuzz --target h200 --on gpu --programs 500 --jobs 8 --attempts 4
 launch fast 3 30 python3 $gpu/matrix.py --library $library --only host
@@ -35,7 +36,6 @@ sparsity fast 20 120 python3 $bench/sparsity.py --library $library --rounds 5 --
 sparsity-flex fast 8 60 python3 $bench/sparsity.py --library $library --rounds 7 --flex --lengths 16 --only "window 1024" "documents 16k" ALiBi
 linear-lse fast 4 90 python3 $bench/linear_lse.py --library $library
 backward fast 12 150 python3 $bench/backward.py --library $library --json $folder/backward.json
-limits tuner 8 120 python3 $gpu/limits.py --library $library
 memory tuner 4 90 python3 $bench/memory.py --library $library --program $program --json $folder/memory.json
 tune tuner 2 150 python3 $gpu/tune.py --program $program --json $folder/tune.json
 side-by-side tuner 4 150 python3 $gpu/side_by_side.py --program $program --json $folder/side-by-side.json
