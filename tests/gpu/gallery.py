@@ -46,6 +46,8 @@ def main():
     named = json.loads(subprocess.run([args.program, "list", "--json"], capture_output=True, text=True, check=True).stdout)
     variants = [each["name"] for each in named] + list(COMBINED)
     variants = [name for name in variants if not args.only or any(text in name for text in args.only)]
+    if not variants:
+        parser.error(f"--only {' '.join(args.only)}: no variant's name contains any of these")
     start = time.perf_counter()
 
     def all_of(job):

@@ -275,6 +275,8 @@ def main():
     parser.add_argument("--speed", action="store_true", help="time the backward pass beside cuDNN's too")
     args = parser.parse_args()
     checks = groups(args)
+    if not checks:
+        parser.error(f"--only {' '.join(args.only)}: no group's name contains any of these")
     with tempfile.TemporaryDirectory() as temporary:
         os.environ.setdefault("TILEWRIGHT_CACHE", temporary)
         build_all(args, checks)
