@@ -18,8 +18,10 @@ namespace tw {
 using namespace mlir;
 namespace {
 
-/// Rows before any tensor's first, by more than the warps of a block add to: what is added there is dropped.
-constexpr int32_t outside = -65536;
+/// Of a sum's coordinates, which is the row.
+constexpr unsigned rowOfSum = 1;
+/// The row of a sum that there is none of: no tensor has it, so that nothing is added.
+constexpr int32_t none = -1;
 
 /// What a step does at the cursor of an exchange.
 struct Step {
@@ -38,6 +40,7 @@ struct Step {
   device::CommitOp commit;
   device::WaitOp wait;
   device::AddTileOp add;
+  Value unless;                  // under which it does not add
 };
 
 template <class Op> Op next(Operation *from) {
@@ -65,6 +68,7 @@ bool canDelay(Step &step) {
     return false;
   step.wait = next<device::WaitOp>(step.commit);
   step.add = next<device::AddTileOp>(step.commit);
+  step.unless = step.add ? step.add.getUnless() : Value();
   if (!step.wait || step.wait.getPending() || !step.add || step.add.getFragment() != accumulator || !step.wait->isBeforeInBlock(step.add))
     return false;
   for (Operation *op = step.commit->getNextNode(); op != step.add; op = op->getNextNode())
@@ -76,7 +80,7 @@ bool canDelay(Step &step) {
   // The other operand is the block's own, and stays; where a sum goes depends on the step.
   bool leaves = false;
   loop.walk([&](Operation *op) { leaves |= isa<device::ReleaseOp, device::AdvanceOp>(op) && op->getOperand(0) == step.dot.getRightCursor(); });
-  return step.pack && !leaves && step.add.getCoordinates().size() > 1 && isInside(step.add.getCoordinates()[1], loop) && !(step.add.getUnless() && isInside(step.add.getUnless(), loop));
+  return step.pack && !leaves && step.add.getCoordinates().size() > rowOfSum && isInside(step.add.getCoordinates()[rowOfSum], loop) && !(step.add.getUnless() && isInside(step.add.getUnless(), loop));
 }
 
 class Delay {
@@ -171,14 +175,20 @@ private:
     device::AdvanceOp::create(b, loc, filling);
     SmallVector<Value> before;
     for (unsigned i : carried)
-      before.push_back(arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(i == 1 ? outside : 0)));
+      before.push_back(arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(i == rowOfSum ? none : 0)));
     return before;
   }
 
-  void addBefore(device::AddTileOp add, ArrayRef<unsigned> carried, ValueRange before) {
+  /// Adds where the step before would have, if there was one. The copy engine is not asked to drop what lies before a tensor.
+  void addBefore(device::AddTileOp add, Value unless, ArrayRef<unsigned> carried, ValueRange before) {
     MutableOperandRange coordinates = add.getCoordinatesMutable();
     for (auto [i, value] : llvm::zip(carried, before))
       coordinates[i].set(value);
+    OpBuilder b(add);
+    Location loc = add.getLoc();
+    Value zero = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+    Value isNone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, add.getCoordinates()[rowOfSum], zero);
+    add.getUnlessMutable().assign(unless ? arith::OrIOp::create(b, loc, unless, isNone) : isNone);
   }
 
   /// Rewrites the step, in a loop that carries the coordinates; returns those of its last step.
@@ -234,7 +244,7 @@ private:
     for (Operation *op : SmallVector<Operation *>{step.release, step.advance, step.add})
       if (op != behind)
         op->moveBefore(behind);
-    addBefore(step.add, carried, body->getArguments().take_back(carried.size()));
+    addBefore(step.add, step.unless, carried, body->getArguments().take_back(carried.size()));
     return SmallVector<Value>(carrying.getResults().take_back(carried.size()));
   }
 
@@ -247,7 +257,7 @@ private:
     device::WaitOp::create(b, step.wait.getLoc(), b.getI64IntegerAttr(0), step.dot.getAccumulator());
     for (Operation *op : SmallVector<Operation *>{step.release, step.advance})
       b.clone(*op);
-    addBefore(cast<device::AddTileOp>(b.clone(*step.add)), carried, before);
+    addBefore(cast<device::AddTileOp>(b.clone(*step.add)), step.unless, carried, before);
   }
 };
 

@@ -67,7 +67,7 @@ def DelaySums : Pass<"device-delay-sums", "::mlir::ModuleOp"> {
   let summary = "multiply what warpgroups have exchanged one step later, so that they need not meet within a step";
   let description = [{
     A step publishes its operand of a dot over the block axis, multiplies what the step before has published, and adds that to its tensor. Who publishes then stands at a cursor of its own, ahead of
-    who reads. Before the first step of a fold something is published whose product is added outside of the tensor, where the copy engine drops it; behind the last one stands what the
+    who reads. Before the first step of a fold something is published whose product is added nowhere; behind the last one stands what the
     last step has published. The dot is issued ahead of the step's last one that accumulates, and its result leaves under that one. Coordinates are carried from step to step.
     A kernel whose steps do more with what they exchange stays as it is.
   }];
