@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 using namespace tw::tests;
 
@@ -20,7 +21,12 @@ std::map<std::uint64_t, Block> &memory() {
 }
 
 FakeState &state() {
-  static auto *all = new FakeState;
+  static auto *all = [] {
+    auto *made = new FakeState;
+    if (const char *lost = std::getenv("TILEWRIGHT_FAKE_LOST"))
+      made->lostAt = std::strtoul(lost, nullptr, 10);
+    return made;
+  }();
   return *all;
 }
 
@@ -48,6 +54,8 @@ std::map<void *, Graph> &captures() {
 /// Notes the call; the result to give.
 int noted(const char *call) {
   ++state().calls[call];
+  if (state().lostAt && state().launched >= state().lostAt && !std::string_view(call).starts_with("cuCtxP"))      // a thread's stack of contexts is its own
+    return FakeState::loss;
   auto failure = state().failures.find(call);
   return failure == state().failures.end() ? 0 : failure->second;
 }
@@ -72,11 +80,11 @@ int cuDriverGetVersion(int *version) {
   return 0;
 }
 int cuGetErrorName(int result, const char **name) {
-  *name = result == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : result == 209 ? "CUDA_ERROR_NO_BINARY_FOR_GPU" : result == 400 ? "CUDA_ERROR_INVALID_HANDLE" : nullptr;
+  *name = result == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : result == 209 ? "CUDA_ERROR_NO_BINARY_FOR_GPU" : result == 400 ? "CUDA_ERROR_INVALID_HANDLE" : result == 715 ? "CUDA_ERROR_ILLEGAL_INSTRUCTION" : nullptr;
   return *name ? 0 : 1;
 }
 int cuGetErrorString(int result, const char **text) {
-  *text = result == 2 ? "out of memory" : result == 209 ? "no kernel image is available for execution on the device" : result == 400 ? "invalid resource handle" : nullptr;
+  *text = result == 2 ? "out of memory" : result == 209 ? "no kernel image is available for execution on the device" : result == 400 ? "invalid resource handle" : result == 715 ? "an illegal instruction was encountered" : nullptr;
   return *text ? 0 : 1;
 }
 int cuDeviceGetCount(int *count) {
@@ -130,7 +138,10 @@ int cuCtxPopCurrent_v2(Context **context) {
   --state().contexts;
   return 0;
 }
-int cuCtxSynchronize() { return 0; }
+int cuCtxSynchronize() {
+  NOTE("cuCtxSynchronize")
+  return 0;
+}
 int cuThreadExchangeStreamCaptureMode(int *mode) {
   static thread_local int present = 0;
   std::swap(*mode, present);
@@ -164,6 +175,7 @@ int cuLaunchKernel(Module *function, unsigned gridX, unsigned, unsigned, unsigne
   NOTE("cuLaunchKernel")
   if (stack.empty() || stack.back()->ordinal != function->ordinal)
     return 400;
+  ++state().launched;
   const auto *bytes = static_cast<const std::byte *>(parameters[0]);
   auto capture = captures().find(stream);
   (capture == captures().end() ? state().launches : capture->second.launches).push_back({function->ordinal, function->name, gridX, blockX, sharedBytes, stream, {bytes, bytes + state().parameterBytes}});
@@ -264,6 +276,7 @@ int cuGraphLaunch(Graph *graph, void *stream) {
     if (stack.empty() || stack.back()->ordinal != launch.ordinal)
       return 400;
     launch.stream = stream;
+    ++state().launched;
     state().launches.push_back(launch);
   }
   return 0;

@@ -30,6 +30,9 @@ struct FakeState {
   std::size_t loaded = 0;                // modules at present
   int graphs = 0;                        // and runnable ones, at present
   std::size_t contexts = 0;              // pushed and not popped, in all threads
+  // The launch, counted from 1, after which every call has this result, as after a kernel that stopped the GPU; 0: none. At first what TILEWRIGHT_FAKE_LOST says.
+  std::size_t lostAt = 0, launched = 0;
+  static constexpr int loss = 715;
 };
 
 /// The state of the library at `path`, which is what TILEWRIGHT_CUDA_DRIVER names.

@@ -120,8 +120,14 @@ TunedShape measured(TuneTask &task, int gpu, const std::string &processor, TuneP
   return tuned;
 }
 
-/// Each GPU takes the next task as soon as it is done with one. A task that fails fails all, once those under way are done.
-std::vector<TunedShape> measuredAll(std::vector<TuneTask> &tasks, const TunePlace &place) {
+/// What was found, and why there is no more.
+struct Measured {
+  std::vector<TunedShape> shapes;
+  std::exception_ptr failure;
+};
+
+/// Each GPU takes the next task as soon as it is done with one. Behind a task that fails no other begins.
+Measured measuredAll(std::vector<TuneTask> &tasks, const TunePlace &place) {
   std::vector<TunedShape> results(tasks.size());
   std::vector<int> gpus = place.gpus;
   if (gpus.empty())
@@ -148,10 +154,8 @@ std::vector<TunedShape> measuredAll(std::vector<TuneTask> &tasks, const TunePlac
   work(gpus[0]);
   for (std::thread &thread : threads)
     thread.join();
-  if (failure)
-    std::rethrow_exception(failure);
-  std::erase_if(results, [](const TunedShape &result) { return !result.task; });   // that were not begun
-  return results;
+  std::erase_if(results, [](const TunedShape &result) { return !result.task; });   // that were not begun, or failed
+  return {std::move(results), failure};
 }
 
 /// Whether there is a choice of what was asked for.
@@ -192,11 +196,16 @@ int tuneVariant(const TuneCommand &command) {
 
   const Interruptible interruptible;
   std::vector<TunedShape> results;
-  if (place.whyNoGpu.empty())
-    results = measuredAll(tasks, place);
-  else
+  std::exception_ptr failure;
+  if (place.whyNoGpu.empty()) {
+    Measured found = measuredAll(tasks, place);
+    results = std::move(found.shapes);
+    failure = found.failure;
+  } else
     for (const TuneTask &task : tasks)
       results.push_back(modelled(task, place.whyNoGpu, std::size_t(command.candidates)));
+  if (failure && results.empty())
+    std::rethrow_exception(failure);
 
   std::vector<TuneResult> kernels;
   for (const TunedShape &result : results)
@@ -221,6 +230,8 @@ int tuneVariant(const TuneCommand &command) {
   }
   if (command.json)
     printJson(json);
+  if (failure)   // what was found before it is told all the same
+    std::rethrow_exception(failure);
   return isRight ? right : failedCheck;
 }
 

@@ -2,6 +2,7 @@
 #include "DriverLibrary.h"
 #include "SharedLibrary.h"
 #include "tilewright/artifact/RuntimeError.h"
+#include "tilewright/cuda/Driver.h"
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -85,6 +86,8 @@ const char *cure(Result result) {
   case 209: return "build for the target that this GPU is; `tilewright list --targets` names them";
   case 400: return "the stream must be of the primary context of the device on which the tensors are";
   case 700:
+  case 714:
+  case 715:
   case 716:
   case 717:
   case 718:
@@ -166,6 +169,16 @@ void check(Result result, const char *call, const std::string &doing) {
   if (result == 0)
     return;
   throw RuntimeError(fmt::format("{}: {} failed with {}{}{}", doing, call, text(driverLibrary(), result), cure(result) ? "; " : "", cure(result) ? cure(result) : ""));
+}
+
+std::string gpuLoss(int ordinal) {
+  try {
+    const Current current(ordinal);
+    const Result result = driverLibrary().synchroniseContext();
+    return result ? text(driverLibrary(), result) : "";
+  } catch (const RuntimeError &error) {   // not even its context can be taken up
+    return error.what();
+  }
 }
 
 Current::Current(int ordinal) {

@@ -33,6 +33,12 @@ void checkGpu(const Target &target, int ordinal) {
                                    target.name, ordinal, gpu.name, gpu.sms, double(gpu.memoryBytes) * 1e-9, gpuTarget(ordinal)));
 }
 
+/// The candidate after which nothing could run.
+const ScheduleTiming *stopping(const TuningRun &run) {
+  const auto found = std::find_if(run.tried.begin(), run.tried.end(), [](const ScheduleTiming &timing) { return timing.stopped; });
+  return found == run.tried.end() ? nullptr : &*found;
+}
+
 struct Tuned {
   TuningRecord heading;
   cache::Digest key;
@@ -46,9 +52,19 @@ std::string tileOf(Schedule schedule) {
   return print(schedule);
 }
 
+/// Of schedules that were tried before, those after which the processor could run nothing.
+std::vector<Schedule> schedulesThatStop(const TuningRecord &record) {
+  std::vector<Schedule> all;
+  for (const TuningRun &run : record.runs)
+    for (const ScheduleTiming &timing : run.tried)
+      if (timing.stopped)
+        all.push_back(timing.schedule);
+  return all;
+}
+
 /// The candidates, in the order in which they are tried: the default schedule, those that were asked for, the other orders of work within the default
-/// one's tile, then by the model's order. Some more than are wanted, as the assembler refuses some.
-std::vector<tuning::Candidate> candidatesFor(const ScheduleWanted &wanted, const Schedule &unchanged, const TuneOptions &how) {
+/// one's tile, then by the model's order. Some more than are wanted, as the assembler refuses some. None of `without`, but for the default one.
+std::vector<tuning::Candidate> candidatesFor(const ScheduleWanted &wanted, const Schedule &unchanged, const TuneOptions &how, const std::vector<Schedule> &without) {
   const LaunchShape shape = launchShapeOf(wanted);
   auto predicted = [&](const Schedule &schedule) {
     try {
@@ -59,7 +75,7 @@ std::vector<tuning::Candidate> candidatesFor(const ScheduleWanted &wanted, const
   };
   std::vector<tuning::Candidate> all{{unchanged, predicted(unchanged)}};
   auto add = [&](const Schedule &schedule, double seconds) {
-    if (std::none_of(all.begin(), all.end(), [&](const tuning::Candidate &known) { return known.schedule == schedule; }))
+    if (std::none_of(all.begin(), all.end(), [&](const tuning::Candidate &known) { return known.schedule == schedule; }) && std::find(without.begin(), without.end(), schedule) == without.end())
       all.push_back({schedule, seconds});
   };
   for (const Schedule &schedule : how.also)
@@ -122,7 +138,8 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
   if (ordinal)
     checkGpu(target, how.gpu);
 
-  const std::vector<tuning::Candidate> candidates = candidatesFor(wanted, request.schedule, how);
+  const std::optional<TuningRecord> known = options.useCache ? tuning::sharedRecords()->find(tuning::digestOf(recordKey)) : std::nullopt;
+  const std::vector<tuning::Candidate> candidates = candidatesFor(wanted, request.schedule, how, known ? schedulesThatStop(*known) : std::vector<Schedule>());
   std::vector<std::optional<Kernel>> kernels(candidates.size());
   const TuningInputs whole{allShapes(program, options.shapes, request.inner), how.values};
   const SharedTensors shared = chain ? chain->shared : SharedTensors();
@@ -130,6 +147,16 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
   const std::unique_ptr<TuneMachine> machine = ordinal ? gpuToTuneOn(*ordinal, program, whole, shared, timed) : hostToTuneOn();
   TuneCheck check(program, timed, [&](const Kernel &kernel, const TuneProblem &problem) { machine->launchAndWait(kernel, problem); }, shared);
 
+  // Of an error that all later launches meet too, the candidate is told apart that was launched when it arose: every launch is waited for.
+  const auto guarded = [&](auto work) {
+    try {
+      return work();
+    } catch (const RuntimeError &error) {
+      if (ordinal && !cuda::gpuLoss(*ordinal).empty())
+        throw tuning::ProcessorLost(error.what());
+      throw;
+    }
+  };
   tuning::Bench bench;
   bench.compile = [&](std::size_t i) {
     BuildOptions one = options;
@@ -149,9 +176,9 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
       if (chain)
         chain->takeSmall(check.smallProblem());
     }
-    return check.check(*kernels[i]);
+    return guarded([&] { return check.check(*kernels[i]); });
   };
-  bench.measure = [&](std::size_t i) { return machine->seconds(*kernels[i], timed); };
+  bench.measure = [&](std::size_t i) { return guarded([&] { return machine->seconds(*kernels[i], timed); }); };
 
   tuning::TunerOptions tuner;
   tuner.budgetSeconds = how.budgetSeconds;
@@ -165,7 +192,7 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
   Tuned tuned{{program.name, target.name, recordKey.shapeClass, {}}, tuning::digestOf(recordKey), {}};
   tuned.run = {processorName(target, how.gpu), target.isHost() ? "" : cuda::driverVersion(), request.assembler, TILEWRIGHT_VERSION,
                shapesText(whole.shapes),       tuning::tune(candidates, bench, tuner)};
-  if (chain && isTimed(tuned.run)) {
+  if (chain && isTimed(tuned.run) && !stopping(tuned.run)) {
     machine->launchAndWait(*kernels[0], timed);
     chain->takeStored(timed);
   }
@@ -183,12 +210,18 @@ TuningRecord tune(const Program &program, const BuildOptions &options, const Tun
   Tuned tuned = measure(program, options, how, chain);
   TuningRecord record = tuned.heading;
   record.runs.push_back(tuned.run);
-  // Where the default schedule was not timed, a launch before it may have failed, and nothing is known of the others either.
-  if (!options.useCache || !isTimed(tuned.run))
-    return record;
-  const auto records = tuning::sharedRecords();
-  records->add(tuned.key, tuned.heading, tuned.run);
-  return records->find(tuned.key).value_or(record);
+  const ScheduleTiming *stopped = stopping(tuned.run);
+  // Where the default schedule was not timed, nothing is known of the others either, but for one that must not be tried again.
+  if (options.useCache && (stopped || isTimed(tuned.run))) {
+    const auto records = tuning::sharedRecords();
+    records->add(tuned.key, tuned.heading, tuned.run);
+    record = records->find(tuned.key).value_or(record);
+  }
+  if (stopped)
+    throw RuntimeError(fmt::format("tuning '{}' ends here: after a launch of its schedule '{}' GPU {} can run nothing more in this process ({}). What was found before is kept; start the process again{}",
+                                   program.name, print(stopped->schedule), how.gpu, stopped->refused,
+                                   stopped == &tuned.run.tried.front() ? ", and give another schedule: this is the default one" : options.useCache ? ", and the tuning leaves this schedule out" : ""));
+  return record;
 }
 
 TuningRecord tune(const Program &program, const BuildOptions &options, const TuneOptions &how) { return tune(program, options, how, nullptr); }

@@ -76,6 +76,8 @@ void take(TuningRecord &record, std::string_view word, const std::string &rest) 
     timing().seconds = numbers(rest);
   else if (word == "refused")
     timing().refused = rest;
+  else if (word == "stopped")
+    timing().stopped = true;
   else
     throw std::invalid_argument("an unknown word");
 }
@@ -103,6 +105,7 @@ std::string print(const TuningRecord &record) {
         seconds += fmt::format("{}{:.5g}", seconds.empty() ? "" : " ", each);
       line(text, "seconds", seconds);
       line(text, "refused", timing.refused);
+      line(text, "stopped", timing.stopped ? "the processor" : "");
     }
   }
   return text;

@@ -35,7 +35,7 @@ public:
     say(TuningStage::done, 0, 0, 0);
     std::vector<ScheduleTiming> out;
     for (std::size_t i = 0; i < tried.size(); ++i)
-      if (reached[i] && (!tried[i].refused.empty() || !tried[i].seconds.empty()))
+      if (reached[i] && (i == 0 || !tried[i].refused.empty() || !tried[i].seconds.empty()))
         out.push_back(std::move(tried[i]));
     return out;
   }
@@ -46,6 +46,11 @@ private:
   [[nodiscard]] bool isLate(double share) const { return seconds() >= options.budgetSeconds * share; }
 
   void refuse(std::size_t i, std::string why) { tried[i].refused = why.empty() ? "no reason was given" : std::move(why); }
+  void stop(std::size_t i, std::string why) {
+    refuse(i, std::move(why));
+    tried[i].stopped = true;
+    racing.clear();
+  }
 
   /// The default schedule is compiled whatever the budget, as nothing can be told without it.
   void compile() {
@@ -111,6 +116,9 @@ private:
           refuse(i, std::move(wrong));
         else
           racing.push_back(i);
+      } catch (const ProcessorLost &error) {
+        stop(i, error.what());
+        return;
       } catch (const std::exception &error) {
         refuse(i, error.what());
       }
@@ -149,6 +157,9 @@ private:
           return;   // a round counts as a whole or not at all
         try {
           taken[k] = bench.measure(order[k]);
+        } catch (const ProcessorLost &error) {
+          stop(order[k], error.what());
+          return;   // the round is not whole
         } catch (const std::exception &error) {
           refuse(order[k], error.what());
         }

@@ -108,6 +108,20 @@ TEST_CASE("GPUs of one kind tune side by side, and what computes nothing is refu
   }
 }
 
+TEST_CASE("a GPU that runs nothing more ends the command with what was found before") {
+  if (!tw::cuda::nvrtcAbsence().empty()) {
+    WARN("skipped: " << tw::cuda::nvrtcAbsence());
+    return;
+  }
+  // The kernels of the first shape are launched once each.
+  const Ran r = ran("tune plain --target h200 --shapes 1,2,2,300,300,32 1,2,2,100,100,32 --candidates 2 --json", "TILEWRIGHT_FAKE_LOST=3 TILEWRIGHT_CACHE=off TILEWRIGHT_CUDA_DRIVER=" TILEWRIGHT_FAKE_DRIVER);
+  INFO(r.err);
+  CHECK(r.status == 2);
+  CHECK(json::parse(r.out).size() == 1);
+  CHECK_THAT(r.err, Catch::Contains("tilewright tune: tuning 'plain' ends here: after a launch of its schedule 'block=q ") && Catch::Contains("GPU 0 can run nothing more in this process (") &&
+                        Catch::Contains("CUDA_ERROR_ILLEGAL_INSTRUCTION"));
+}
+
 TEST_CASE("tune --pass backward finds what run --pass backward takes") {
   const Folder folder;
   const std::string environment = "TILEWRIGHT_CUDA_DRIVER=/no/driver.so TILEWRIGHT_CACHE='" + (folder / "cache") + "'";

@@ -80,3 +80,25 @@ TEST_CASE("an error that the driver has no name for") {
 }
 
 TEST_CASE("a GPU that is not there") { CHECK(messageOf<RuntimeError>([] { (void)Buffer(3, 64); }) == "there is no GPU 3; this process sees 3"); }
+
+TEST_CASE("a GPU that a kernel has stopped is told from a call that fails") {
+  CHECK(gpuLoss(0).empty());
+  {
+    const Failing one("cuMemAlloc", 2);
+    CHECK_THROWS_AS(Buffer(0, 64), RuntimeError);
+    CHECK(gpuLoss(0).empty());
+  }
+  fake().lostAt = fake().launched + 1;
+  CHECK(gpuLoss(0).empty());
+  fake().launched += 1;
+  CHECK(gpuLoss(0) == "CUDA_ERROR_ILLEGAL_INSTRUCTION (an illegal instruction was encountered)");
+  std::string said;
+  try {
+    const Buffer buffer(0, 64);
+  } catch (const RuntimeError &error) {
+    said = error.what();
+  }
+  CHECK_THAT(said, Catch::EndsWith("CUDA_ERROR_ILLEGAL_INSTRUCTION (an illegal instruction was encountered); a kernel launched earlier failed; run with CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer to see which"));
+  fake().lostAt = 0;
+  CHECK(gpuLoss(0).empty());
+}

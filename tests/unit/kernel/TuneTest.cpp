@@ -187,6 +187,48 @@ TEST_CASE("schedules of a GPU are measured on such a GPU alone, and one that com
   CHECK_FALSE(tuning::choice(record));
 }
 
+TEST_CASE("a candidate after which a GPU runs nothing is named, ends the tuning, and is left out of the next one") {
+  if (!cuda::nvrtcAbsence().empty()) {
+    WARN("skipped: " << cuda::nvrtcAbsence());
+    return;
+  }
+  const OwnCache cache;
+  const Program program = makeVariant("plain", {.type = Type::bf16});
+  BuildOptions options = optionsFor({.b = 1, .h = 2, .hkv = 2, .sq = 300, .skv = 300, .d = 64, .dv = 64});
+  options.target = "h200";
+  const Schedule unchanged = chosenSchedule(program, options).schedule;
+  Schedule bad = unchanged, other = unchanged;
+  bad.blockBuffers = 1;
+  other.stages = 1;
+  REQUIRE(bad != unchanged);
+  fake().lostAt = fake().launched + 2;   // the default schedule's kernel is launched once, as what it computes is wrong; then comes the next one
+  const std::string said = refusal([&] { (void)tune(program, options, {.candidates = 1, .also = {bad, other}}); });
+  fake().lostAt = 0;
+  CHECK(said == "tuning 'plain' ends here: after a launch of its schedule '" + print(bad) +
+                    "' GPU 0 can run nothing more in this process (waiting for GPU 0: cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_INSTRUCTION (an illegal instruction was encountered); a "
+                    "kernel launched earlier failed; run with CUDA_LAUNCH_BLOCKING=1 or compute-sanitizer to see which). What was found before is kept; start the process again, and the tuning leaves this schedule out");
+  auto record = findRecord(program, options);
+  REQUIRE(record);
+  REQUIRE(record->runs.size() == 1);
+  REQUIRE(record->runs[0].tried.size() == 2);      // the third is not blamed
+  CHECK(record->runs[0].tried[0].schedule == unchanged);
+  CHECK(record->runs[0].tried[1].schedule == bad);
+  CHECK(record->runs[0].tried[1].stopped);
+  CHECK(chosenSchedule(program, options).schedule == unchanged);
+
+  const TuningRecord next = tune(program, options, {.candidates = 1, .also = {bad, other}});
+  for (const ScheduleTiming &timing : next.runs.back().tried) {
+    CHECK(timing.schedule != bad);
+    CHECK_FALSE(timing.stopped);
+  }
+  CHECK(next.runs.back().tried.size() == 2);
+
+  // The default schedule is never left out: what is wrong with it is said each time.
+  fake().lostAt = fake().launched + 1;
+  CHECK_THAT(refusal([&] { (void)tune(program, options, {.candidates = 1}); }), Catch::EndsWith("start the process again, and give another schedule: this is the default one"));
+  fake().lostAt = 0;
+}
+
 TEST_CASE("results are told apart from what rounding explains") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   CHECK(difference("O", {1, nan, infinity, 2.5}, {1, nan, infinity, 2.6}, 0.11) == "");

@@ -70,7 +70,7 @@ std::set<std::pair<std::string, std::string>> runsIn(Records &records, int keys)
 TEST_CASE("a record is read back as it was written") {
   TuningRecord record = headingOf(4);
   record.runs = {runOf(1, 2), runOf(2, 3)};
-  record.runs[0].tried.push_back({scheduleOf(32), 0, {}, "a reason\nof two lines \\ and more"});
+  record.runs[0].tried.push_back({scheduleOf(32), 0, {}, "a reason\nof two lines \\ and more", true});
   const std::string text = print(record);
   const auto read = parseRecord(text);
   REQUIRE(read);
@@ -79,6 +79,8 @@ TEST_CASE("a record is read back as it was written") {
   CHECK(read->shapeClass == "q=4");
   REQUIRE(read->runs.size() == 2);
   CHECK(read->runs[0].tried[2].refused == "a reason\nof two lines \\ and more");
+  CHECK(read->runs[0].tried[2].stopped);
+  CHECK_FALSE(read->runs[0].tried[0].stopped);
   CHECK(read->runs[1].tried[1].seconds == std::vector<double>(5, 0.0015));
   CHECK(read->runs[1].tried[1].schedule == scheduleOf(128));
   CHECK(read->runs[1].driver == "13.0");

@@ -88,6 +88,34 @@ TEST_CASE("what cannot be compiled, is wrong, or fails is refused with its reaso
   CHECK(standings(recordOf(tried)).back().rounds == 0);
 }
 
+TEST_CASE("where nothing can run any more it is said of whom, and the others are not blamed") {
+  FakeMachine machine{{1, 0.9, 0.8, 0.7}};
+  Bench bench = benchOf(machine);
+  int checked = 0;
+  bench.check = [&](std::size_t i) { return ++checked, i == 2 ? throw ProcessorLost("an illegal instruction") : std::string(); };
+  auto tried = tune(candidates(4), bench, {});
+  CHECK(checked == 3);
+  CHECK(machine.measured == std::vector<int>{0, 0, 0, 0});
+  REQUIRE(tried.size() == 2);      // the default one always
+  CHECK(tried[0].schedule == scheduleOf(0));
+  CHECK(tried[0].refused.empty());
+  CHECK_FALSE(tried[0].stopped);
+  CHECK(tried[1].schedule == scheduleOf(2));
+  CHECK(tried[1].refused == "an illegal instruction");
+  CHECK(tried[1].stopped);
+  CHECK_FALSE(choice(recordOf(tried)));
+
+  // While it is timed: rounds that were whole count.
+  bench.check = [](std::size_t) { return std::string(); };
+  bench.measure = [&](std::size_t i) { return i == 3 && machine.measured[3] == 5 ? throw ProcessorLost("an illegal instruction") : machine(i); };
+  tried = tune(candidates(4), bench, {});
+  REQUIRE(tried.size() == 4);
+  CHECK(tried[0].seconds.size() == 5);
+  CHECK(tried[2].seconds.size() == 5);
+  CHECK(tried[3].stopped);
+  CHECK(choice(recordOf(tried)) == scheduleOf(2));
+}
+
 TEST_CASE("candidates are compiled side by side, and the one that the default schedule became is tried once") {
   FakeMachine machine{{1, 1, 1, 1}};
   Bench bench = benchOf(machine);

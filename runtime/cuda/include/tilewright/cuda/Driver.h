@@ -1,4 +1,4 @@
-// NVIDIA's driver: whether there is one.
+// NVIDIA's driver: whether there is one, and whether its GPUs still run.
 #pragma once
 #include <string>
 
@@ -10,5 +10,9 @@ namespace tw::cuda {
 
 /// `13.0`: the CUDA version of the driver; empty where there is none.
 [[nodiscard]] std::string driverVersion();
+
+/// Why GPU `ordinal` can run nothing more in this process: what a kernel did, which every later call of the driver reports; empty where it can. Waits for
+/// all that is queued there.
+[[nodiscard]] std::string gpuLoss(int ordinal);
 
 } // namespace tw::cuda

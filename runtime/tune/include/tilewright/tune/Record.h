@@ -12,6 +12,7 @@ struct ScheduleTiming {
   double predictedSeconds = 0;   // by the cost model; 0: not predicted
   std::vector<double> seconds;   // of one launch, one a round, from the first round on; empty: not timed
   std::string refused;           // why it was not timed: the compiler's reason, or what was wrong with its results
+  bool stopped = false;          // refused since the processor could run nothing after it: it is not tried again
 };
 
 /// One tuning: schedules that were timed in turn, so that what disturbed one round disturbed them all.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,13 @@ struct Candidate {
   double predictedSeconds = 0;   // 0: not predicted
 };
 
-/// How to do it. What throws refuses the candidate, with its text for a reason.
+/// Thrown by a bench where nothing can run any more, because of what this candidate did.
+class ProcessorLost : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How to do it. What throws refuses the candidate, with its text for a reason; after ProcessorLost nothing else is tried, and `stopped` says whose fault it is.
 struct Bench {
   /// In any thread, several at once. Returns the schedule that it came to: the first candidate may be another one that fits.
   std::function<Schedule(std::size_t candidate)> compile;
@@ -40,7 +47,7 @@ struct TunerOptions {
 
 /// Compiles, checks and times. The first candidate is the default schedule, which is never given up, as the others are told by their ratio to it. A round
 /// times every candidate that is left once, in a random order; one whose middle half lies above the best one's is left out of later rounds.
-/// Returns every candidate that was reached, in order.
+/// Returns the first candidate and every other one that was refused or timed, in order.
 [[nodiscard]] std::vector<ScheduleTiming> tune(const std::vector<Candidate> &candidates, const Bench &bench, const TunerOptions &options);
 
 } // namespace tw::tuning
