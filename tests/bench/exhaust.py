@@ -4,10 +4,12 @@
     tilewright explain causal --target h200 --shape 4,16,4096,128 --json --all > list.json     (or any list of the form below)
     python3 tests/bench/exhaust.py --library build/lib/libtilewright.so --list list.json --json exhaust.json
 
-The list is JSON: [{"variant", "target", "head_dim", "shapes": [[B, H, S], …], "schedules": [text, …]}, …]. Kernels are built in parallel; those of an
-entry are held against its first one (which tests hold against float64) and timed in two passes: one round for all, then `--rounds` rounds, interleaved
-in random order, for those within `--near` of the fastest. A time is the median over the rounds of a batch of launches. Rows hold the schedule, the
-shape, the seconds, and registers, spilled bytes and shared memory. What is refused is listed with the reason. Needs torch with CUDA.
+The list is JSON: [{"variant", "target", "head_dim", "shapes": [[B, H, S], …], "schedules": [text, …]}, …]; "" is what a build without a schedule makes, which may
+be two kernels. Kernels are built in parallel; those of an entry are held against its first one (which tests hold against float64) and timed in two passes: one round for all, then,
+when the clock has come down to what the power allows, `--rounds` rounds, interleaved in random order, for the first one and those within `--near` of the fastest. A time is the
+median over the rounds of its ratio to the first one's in the same round, times the first one's median. Rows hold the schedule, the shape, the seconds, those of the rounds of even
+and of odd number ("halves": what one half calls the fastest, the other one times without that luck), and registers, spilled bytes and shared memory. What is refused is listed with
+the reason. Needs torch with CUDA.
 """
 import argparse
 import concurrent.futures
@@ -25,7 +27,7 @@ import tilewright  # noqa: E402
 
 def build(library, entry, schedule):
     try:
-        kernel = library.build(entry["variant"], "bf16", entry["head_dim"], target=entry["target"], options="cache=off;schedule=" + schedule)
+        kernel = library.build(entry["variant"], "bf16", entry["head_dim"], target=entry["target"], options="cache=off;" + ("schedule=" + schedule if schedule else "tune=never"))
         return kernel, schedules.Description(kernel.describe()).resources
     except RuntimeError as error:
         return None, " ".join(str(error).split())[:300]
@@ -45,24 +47,32 @@ def seconds(started):
     return start.elapsed_time(end) * 1e-3 / times
 
 
-def time_all(torch, launches, rounds, near, batch_seconds):
-    """Medians by index, of all launches."""
+def time_all(torch, launches, rounds, near, batch_seconds, settle_seconds):
+    """(seconds, halves) by index, of all launches; how many were timed more than once."""
     first = {}
     for i, launch in launches.items():
         launch()
         started = [batch(torch, launch, 1) for _ in range(3)]
         torch.cuda.synchronize()
         first[i] = min(map(seconds, started))   # a hiccup must not keep one out of the second pass
-    best = min(first.values())
-    close = [i for i in launches if first[i] <= near * best]
-    taken = {i: [] for i in close}
-    for _ in range(rounds):
+    best, base = min(first.values()), min(launches)
+    close = [i for i in launches if i == base or first[i] <= near * best]
+
+    def round_of_all():
         random.shuffle(close)
         started = [(i, batch(torch, launches[i], max(2, min(200, round(batch_seconds / first[i]))))) for i in close]
         torch.cuda.synchronize()
-        for i, each in started:
-            taken[i].append(seconds(each))
-    return {i: statistics.median(taken[i]) if i in taken else first[i] for i in launches}, len(close)
+        return {i: seconds(each) for i, each in started}
+
+    began = time.monotonic()
+    while time.monotonic() - began < settle_seconds:
+        round_of_all()
+    taken = [round_of_all() for _ in range(rounds)]
+    unit = statistics.median(each[base] for each in taken)
+
+    def over(some, i):
+        return unit * statistics.median(each[i] / each[base] for each in some)
+    return {i: (over(taken, i), [over(taken[0::2], i), over(taken[1::2], i)]) if i in close else (first[i], None) for i in launches}, len(close)
 
 
 def measure(torch, entry, kernels, args, rows):
@@ -86,11 +96,11 @@ def measure(torch, entry, kernels, args, rows):
             if not difference < args.tolerance:
                 rows.append({"variant": entry["variant"], "target": entry["target"], "head_dim": d, "shape": [b, h, s], "schedule": entry["schedules"][i], "wrong": difference})
                 del launches[i]
-        times, close = time_all(torch, launches, args.rounds, args.near, args.batch_seconds)
-        for i, value in times.items():
-            rows.append({"variant": entry["variant"], "target": entry["target"], "head_dim": d, "shape": [b, h, s], "schedule": entry["schedules"][i], "seconds": value, **kernels[i][1]})
-        best = min(times, key=times.get)
-        print(f"{entry['target']} {entry['variant']} D{d} B{b} H{h} S{s}: {len(times)} schedules, {close} close, first {times[min(times)] * 1e3:.3f} ms, best {times[best] * 1e3:.3f} ms {entry['schedules'][best]}", flush=True)
+        times, close = time_all(torch, launches, args.rounds, args.near, args.batch_seconds, args.settle_seconds)
+        for i, (value, halves) in times.items():
+            rows.append({"variant": entry["variant"], "target": entry["target"], "head_dim": d, "shape": [b, h, s], "schedule": entry["schedules"][i], "seconds": value, **({"halves": halves} if halves else {}), **kernels[i][1]})
+        best = min((i for i in times if times[i][1]), key=lambda i: times[i][0])
+        print(f"{entry['target']} {entry['variant']} D{d} B{b} H{h} S{s}: {len(times)} schedules, {close} close, first {times[min(times)][0] * 1e3:.3f} ms, best {times[best][0] * 1e3:.3f} ms {entry['schedules'][best]}", flush=True)
 
 
 def main():
@@ -98,9 +108,10 @@ def main():
     parser.add_argument("--library", required=True)
     parser.add_argument("--list", required=True)
     parser.add_argument("--json", required=True)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=30, help="two at least")
     parser.add_argument("--near", type=float, default=1.5)
     parser.add_argument("--batch-seconds", type=float, default=3e-3)
+    parser.add_argument("--settle-seconds", type=float, default=0.6, help="of rounds that do not count")
     parser.add_argument("--tolerance", type=float, default=0.03)
     parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--limit", type=float, default=600, help="seconds after which no further entry is begun")

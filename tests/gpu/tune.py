@@ -12,6 +12,8 @@ import argparse
 import json
 import math
 import os
+import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -65,19 +67,23 @@ def bound(torch, library, variant, shape, how):
     return run
 
 
-def raced(torch, runs, rounds=9):
-    """Seconds of each, in turn: medians."""
-    import statistics
+def raced(torch, runs, rounds=9, batch_seconds=40e-3):
+    """Seconds of each, in turn: medians. Each runs in a row for so long that the clock is the one that its own power allows, in random order, since what comes first after a wait finds a higher one."""
+    def once(run, times):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        for _ in range(times):
+            run()
+        end.record()
+        torch.cuda.synchronize()
+        return start.elapsed_time(end) * 1e-3 / times
+    for run in runs.values():
+        run()
+    count = {name: max(3, round(batch_seconds / once(run, 3))) for name, run in runs.items()}
     times = {name: [] for name in runs}
     for _ in range(rounds + 2):
-        for name, run in runs.items():
-            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            start.record()
-            for _ in range(3):
-                run()
-            end.record()
-            torch.cuda.synchronize()
-            times[name].append(start.elapsed_time(end) * 1e-3 / 3)
+        for name in random.sample(list(runs), len(runs)):
+            times[name].append(once(runs[name], count[name]))
     return {name: statistics.median(own[2:]) for name, own in times.items()}
 
 

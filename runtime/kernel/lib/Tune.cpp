@@ -19,6 +19,9 @@
 namespace tw {
 namespace {
 
+/// After an idle GPU begins to work its clock comes down for some tenths of a second, and by then other schedules are the fastest: what takes less power.
+constexpr double settlingSeconds = 0.6;
+
 /// GPU `ordinal` must be what the target describes: elsewhere times say nothing.
 void checkGpu(const Target &target, int ordinal) {
   if (!cuda::driverAbsence().empty())
@@ -182,6 +185,7 @@ Tuned measure(const Program &program, const BuildOptions &given, const TuneOptio
 
   tuning::TunerOptions tuner;
   tuner.budgetSeconds = how.budgetSeconds;
+  tuner.settlingSeconds = ordinal ? settlingSeconds : 0;
   tuner.mostCompiled = std::max(how.candidates, 1 + how.also.size());
   if (how.onProgress)
     tuner.onProgress = [&](TuningProgress now) {

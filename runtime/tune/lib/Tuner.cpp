@@ -22,7 +22,7 @@ constexpr double behind = 0.02;
 class Tuning {
 public:
   Tuning(const std::vector<Candidate> &candidates, const Bench &bench, const TunerOptions &options)
-      : candidates(candidates), bench(bench), options(options) {
+      : candidates(candidates), bench(bench), options(options), random(options.seed) {
     for (const Candidate &candidate : candidates)
       tried.push_back({candidate.schedule, candidate.predictedSeconds, {}, {}});
     reached.assign(candidates.size(), false);
@@ -139,36 +139,43 @@ private:
     std::erase_if(racing, [&](std::size_t i) { return i != 0 && quantile(ratios(tried[i], base()), 0.25) > bound; });
   }
 
-  /// A candidate that fails here takes no part any more, and its times do not count. Without the default schedule there is nothing to compare with.
+  /// Times each once, in random order. False where that was the last round: asked to stop, nothing can run, or there is no default schedule to compare with. A round counts
+  /// as a whole or not at all; a candidate that fails takes no part any more, and its times do not count.
+  bool timeRound(bool counts) {
+    std::vector<std::size_t> order = racing;
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<double> taken(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (stops())
+        return false;
+      try {
+        taken[k] = bench.measure(order[k]);
+      } catch (const ProcessorLost &error) {
+        stop(order[k], error.what());
+        return false;
+      } catch (const std::exception &error) {
+        refuse(order[k], error.what());
+      }
+    }
+    for (std::size_t k = 0; k < order.size() && counts; ++k)
+      if (tried[order[k]].refused.empty())
+        tried[order[k]].seconds.push_back(taken[k]);
+    std::erase_if(racing, [&](std::size_t i) { return !tried[i].refused.empty(); });
+    return !racing.empty() && racing.front() == 0;
+  }
+
   void time() {
     if (racing.empty() || racing.front() != 0)
       return;
-    std::mt19937_64 random(options.seed);
+    for (const double began = seconds(); seconds() - began < options.settlingSeconds && !isLate(1);)
+      if (!timeRound(false))
+        return;
     const double began = seconds();
     for (std::size_t round = 0; round < options.mostRounds && (racing.size() > 1 || round < leastRounds); ++round) {
       const double spent = seconds() - began;
       if (round >= leastRounds && (spent >= options.timingSeconds || isLate(1)))
         return;
-      std::vector<std::size_t> order = racing;
-      std::shuffle(order.begin(), order.end(), random);
-      std::vector<double> taken(order.size());
-      for (std::size_t k = 0; k < order.size(); ++k) {
-        if (stops())
-          return;   // a round counts as a whole or not at all
-        try {
-          taken[k] = bench.measure(order[k]);
-        } catch (const ProcessorLost &error) {
-          stop(order[k], error.what());
-          return;   // the round is not whole
-        } catch (const std::exception &error) {
-          refuse(order[k], error.what());
-        }
-      }
-      for (std::size_t k = 0; k < order.size(); ++k)
-        if (tried[order[k]].refused.empty())
-          tried[order[k]].seconds.push_back(taken[k]);
-      std::erase_if(racing, [&](std::size_t i) { return !tried[i].refused.empty(); });
-      if (racing.empty() || racing.front() != 0)
+      if (!timeRound(true))
         return;
       if (round + 1 >= leastRounds)
         leaveOut();
@@ -197,6 +204,7 @@ private:
   const Bench &bench;
   const TunerOptions &options;
   const Clock::time_point start = Clock::now();
+  std::mt19937_64 random;            // of the order within a round
   std::vector<ScheduleTiming> tried;
   std::vector<char> reached;         // were compiled, or refused by the compiler
   std::vector<std::size_t> racing;   // are timed in the next round, in order

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <random>
 #include <set>
 #include <thread>
@@ -86,6 +87,31 @@ TEST_CASE("what cannot be compiled, is wrong, or fails is refused with its reaso
   CHECK(machine.measured[2] == 0);
   CHECK(choice(recordOf(tried)) == scheduleOf(4));
   CHECK(standings(recordOf(tried)).back().rounds == 0);
+}
+
+TEST_CASE("rounds before a clock has settled do not count, and leave nobody out") {
+  // At first the second candidate is by far the fastest, and the third by far the slowest.
+  FakeMachine early{{1, 0.5, 2}}, late{{1, 1.1, 0.9}};
+  Bench bench = benchOf(late);
+  const auto start = std::chrono::steady_clock::now();
+  bench.measure = [&](std::size_t i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return std::chrono::steady_clock::now() - start < std::chrono::milliseconds(100) ? early(i) : late(i);
+  };
+  const auto tried = tune(candidates(3), bench, {.mostRounds = 20, .settlingSeconds = 0.2});
+  CHECK(early.measured[2] > 0);
+  CHECK(choice(recordOf(tried)) == scheduleOf(2));
+  CHECK(tried[2].seconds.size() == 20);
+  CHECK(standings(recordOf(tried))[0].ratio == Approx(0.9).margin(0.02));
+
+  // An end of the budget, or of the patience, ends that too.
+  const auto begun = std::chrono::steady_clock::now();
+  (void)tune(candidates(3), benchOf(late), {.budgetSeconds = 0.1, .settlingSeconds = 60});
+  (void)tune(candidates(3), benchOf(late), {.settlingSeconds = 60, .stop = [&] { return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(200); }});
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(10));
+  // What fails meanwhile is out.
+  bench.measure = [&](std::size_t i) { return i == 2 ? throw std::runtime_error("the launch failed") : late(i); };
+  CHECK(tune(candidates(3), bench, {.settlingSeconds = 0.01}).at(2).refused == "the launch failed");
 }
 
 TEST_CASE("where nothing can run any more it is said of whom, and the others are not blamed") {

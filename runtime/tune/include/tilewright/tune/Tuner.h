@@ -40,6 +40,7 @@ struct TunerOptions {
   unsigned threads = 0;   // that compile; 0: one a core
   std::size_t mostRounds = 60;
   double timingSeconds = 4;   // after which no round begins, were all candidates still there
+  double settlingSeconds = 0; // of rounds before the first that counts: until a clock that depends on power has come down
   std::uint64_t seed = 1;     // of the order within a round
   std::function<void(const TuningProgress &)> onProgress;
   std::function<bool()> stop;   // what is found by then is kept
