@@ -134,7 +134,11 @@ std::int64_t Plan::group(const Problem &problem, std::int64_t frees, std::int64_
     ringBytes += size;
   }
   const double fit = double(groupBytes(l2Bytes)) * double(frees) / std::max(ringBytes, 1.0);
-  return fit >= double(frees) ? frees : std::max<std::int64_t>(1, static_cast<std::int64_t>(fit));
+  if (fit >= double(frees))
+    return frees;
+  // As many groups as that takes, all alike: a small last one would begin with long items when few are left to share out.
+  const std::int64_t most = std::max<std::int64_t>(1, static_cast<std::int64_t>(fit)), groups = (frees + most - 1) / most;
+  return (frees + groups - 1) / groups;
 }
 
 std::int64_t Plan::items(const Problem &problem) const {

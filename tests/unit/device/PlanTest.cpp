@@ -117,10 +117,14 @@ TEST_CASE("without a block axis there is one tile a point") {
   CHECK(launch.blocks == 6);
 }
 
-TEST_CASE("groups are as many free points as the level-2 cache holds the ring of") {
+TEST_CASE("groups are at most as many free points as the level-2 cache holds the ring of") {
   // K of one free point: 8192 · 128 · 2 bytes = 2 MiB, so that 16 fit 32 MiB.
   CHECK(parametersOf(foldProblem(4, 16, 256, 8192)).group == 16);
   CHECK(parametersOf(foldProblem(4, 16, 256, 8192), {132, 25 << 20}).group == 8);
+  SECTION("alike: four of sixteen in place of three of nineteen and a last one of seven") {
+    CHECK(parametersOf(foldProblem(4, 16, 256, 8192), {132, 60 << 20}).group == 16);
+    CHECK(parametersOf(foldProblem(1, 17, 256, 8192), {132, 25 << 20}).group == 6);   // six, six and five
+  }
   SECTION("all, where they fit") { CHECK(parametersOf(foldProblem(4, 16, 256, 64)).group == 64); }
   SECTION("one, where not even one fits") { CHECK(parametersOf(foldProblem(4, 16, 256, 1 << 20)).group == 1); }
   SECTION("all, where the fold is empty") { CHECK(parametersOf(foldProblem(4, 16, 256, 0)).group == 64); }
