@@ -155,24 +155,39 @@ std::string DotFunctions::nameOf(device::RepeatOp op) {
   const int64_t n = op.getResult().getType().getWidth(), depth = int64_t(op.getDepth());
   const Warp warp(op);
   device::RingType left = op.getLeft().getType(), right = op.getRight().getType();
+  // Eight columns after the other wait for each product that they are made of; four times eight take as long as one. Elsewhere than on Hopper warps have no
+  // registers left for that.
+  const int64_t several = !device::isHopper(op->getParentOfType<device::KernelOp>()) ? 1 : n % 32 == 0 ? 4 : n % 16 == 0 ? 2 : 1;
+  const std::string multiply = fmt::format("mma_{}_16816", right.getElement().isBF16() ? "bf16" : "f16");
   Text body;
   body.open(fmt::format("(float (&d)[{}], u32 a, u32 b, int row, int lane) {{", warp.elements(n)));
   body.line("#pragma unroll");
-  body.open(fmt::format("for (int j = 0; j < {}; j++) {{", n / 8));
+  body.open(fmt::format("for (int j = 0; j < {}; j++) {{", n / 8 / several));
   for (int64_t block = 0; block < warp.blocks; ++block) {
     if (warp.blocks > 1)
       body.open("{");
-    body.line("float part[4] = {0.f, 0.f, 0.f, 0.f};");
-    body.line("const int n = 8 * j + (lane & 7);");
+    body.line(several > 1 ? fmt::format("float part[{}][4] = {{}};", several) : "float part[4] = {0.f, 0.f, 0.f, 0.f};");
+    body.line(fmt::format("const int n = {} * j + (lane & 7);", 8 * several));
     body.line("#pragma unroll 1");
     body.open(fmt::format("for (int kk = 0; kk < {}; kk++) {{", depth / 16));
     body.line("u32 x[4], y[2];");
     body.line(fmt::format("ldmatrix_x4(x, {}{});", leftAddress(left), block ? fmt::format(" + {}", block * 2048) : ""));
-    body.line(fmt::format("ldmatrix_x2(y, {});", rightAddress(right)));
-    body.line(fmt::format("mma_{}_16816(part, x, y);", right.getElement().isBF16() ? "bf16" : "f16"));
+    if (several > 1) {
+      body.line("#pragma unroll");
+      body.open(fmt::format("for (int i = 0; i < {}; i++) {{", several));
+    }
+    body.line(fmt::format("ldmatrix_x2(y, {}{});", rightAddress(right), several > 1 ? " + 1024 * i" : ""));
+    body.line(fmt::format("{}({}, x, y);", multiply, several > 1 ? "part[i]" : "part"));
+    if (several > 1)
+      body.close();
     body.close();
-    for (int64_t i = 0; i < 4; ++i)
-      body.line(fmt::format("d[{} * j{}] = part[{}];", 4 * warp.blocks, 4 * block + i ? fmt::format(" + {}", 4 * block + i) : "", i));
+    if (several > 1) {
+      body.line("#pragma unroll");
+      body.line(fmt::format("for (int i = 0; i < {0}; i++) d[{0} * j + i] = part[i / 4][i % 4];", 4 * several));
+    } else {
+      for (int64_t i = 0; i < 4; ++i)
+        body.line(fmt::format("d[{} * j{}] = part[{}];", 4 * warp.blocks, 4 * block + i ? fmt::format(" + {}", 4 * block + i) : "", i));
+    }
     if (warp.blocks > 1)
       body.close();
   }

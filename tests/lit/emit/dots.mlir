@@ -17,9 +17,15 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: // [16, 96] = [16, 80] . [80, 96], by one warp: `row` is this lane's row of the left tile
 // CHECK-NEXT: DEV void repeat0(float (&d)[48], u32 a, u32 b, int row, int lane) {
+// CHECK:        for (int j = 0; j < 3; j++) {
+// CHECK-NEXT:     float part[4][4] = {};
+// CHECK-NEXT:     const int n = 32 * j + (lane & 7);
 // CHECK:            ldmatrix_x4(x, a + (kk >> 2) * 16384 + row * 128 + ((((kk & 3) * 2 + (lane >> 4)) ^ (row & 7)) << 4));
-// CHECK-NEXT:       ldmatrix_x2(y, b + (kk >> 2) * 12288 + n * 128 + ((((kk & 3) * 2 + ((lane >> 3) & 1)) ^ (n & 7)) << 4));
-// CHECK-NEXT:       mma_f16_16816(part, x, y);
+// CHECK-NEXT:       #pragma unroll
+// CHECK-NEXT:       for (int i = 0; i < 4; i++) {
+// CHECK-NEXT:         ldmatrix_x2(y, b + (kk >> 2) * 12288 + n * 128 + ((((kk & 3) * 2 + ((lane >> 3) & 1)) ^ (n & 7)) << 4) + 1024 * i);
+// CHECK-NEXT:         mma_f16_16816(part[i], x, y);
+// CHECK:          for (int i = 0; i < 16; i++) d[16 * j + i] = part[i / 4][i % 4];
 // CHECK-NOT:  DEV void
 // CHECK-LABEL: dots(const
 device.kernel @dots "sm90a" items "q" 128 of [] {
