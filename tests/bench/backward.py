@@ -14,6 +14,7 @@ of the schedule of the kernel that does so:
 Needs torch with CUDA.
 """
 import argparse
+import functools
 import json
 import os
 import random
@@ -50,17 +51,27 @@ def peers(torch, tensors, causal):
     return out
 
 
+@functools.lru_cache(maxsize=None)
+def with_texts(library, variant, d, options, target="gpu"):
+    """A gradient and the text of each of its programs by name. Only a process's first build of a kernel has stages to dump; later ones find it in memory."""
+    before = os.environ.get("TILEWRIGHT_DUMP")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TILEWRIGHT_DUMP"] = folder
+        try:
+            gradient = library.build_gradient(variant, "bf16", d, target=target, options=";".join(filter(None, (options, "cache=off", "tune=never"))))
+        finally:
+            if before is None:
+                del os.environ["TILEWRIGHT_DUMP"]
+            else:
+                os.environ["TILEWRIGHT_DUMP"] = before
+        return gradient, {path.parent.name.rsplit("-", 1)[0]: path.read_text() for path in Path(folder).glob("*/01-program.txt")}
+
+
 class Scheduled:
     """The kernels of a gradient one by one, each from its program's text, with other fields in the schedule of the one that adds to memory."""
 
-    def __init__(self, library, variant, d, options, fields):
-        with tempfile.TemporaryDirectory() as folder:
-            os.environ["TILEWRIGHT_DUMP"] = folder
-            try:
-                self.gradient = library.build_gradient(variant, "bf16", d, options=";".join(filter(None, (options, "cache=off", "tune=never"))))
-            finally:
-                del os.environ["TILEWRIGHT_DUMP"]
-            texts = {path.parent.name.rsplit("-", 1)[0]: path.read_text() for path in Path(folder).glob("*/01-program.txt")}
+    def __init__(self, library, variant, d, options, fields, target="gpu"):
+        self.gradient, texts = with_texts(library, variant, d, options, target)
         self.kernels, self.between = [], {}
         for part in re.split(r"^(?=kernel )", self.gradient.describe(), flags=re.M)[2:]:       # behind the forward kernel
             name, schedule = re.match(r"kernel (\S+)", part)[1], re.search(r"^  schedule  (.*)$", part, re.M)[1]
@@ -68,7 +79,7 @@ class Scheduled:
                 given = {field.split("=")[0] for field in fields.split()}
                 schedule = " ".join([field for field in schedule.split() if field.split("=")[0] not in given] + [fields])
             extents = " ".join(f"{axis}={length}" for axis, length in re.findall(r"^  axis +(\w+) inner, \d+ wide, (\d+) long", part, re.M))
-            self.kernels.append(library.build_program(texts[name], extents, options="cache=off;schedule=" + schedule))
+            self.kernels.append(library.build_program(texts[name], extents, target=target, options="cache=off;schedule=" + schedule))
             self.between.update({tensor: int(rank) for tensor, rank in re.findall(r"^  (?:loads|stores|adds to) +(\w+) f32\[(\d)\]", part, re.M)})
 
     def bind(self, torch, tensors):
@@ -142,7 +153,11 @@ def main():
                             forward, backward = scheduled[name, variant, d].bind(torch, tensors)
                         else:
                             library, options = ours[name]
-                            forward, backward = library.build_gradient(variant, "bf16", d, options=options).bind(tensors)
+                            if fields and name == "ours":
+                                gradient, _ = with_texts(first, variant, d, form)
+                            else:
+                                gradient = library.build_gradient(variant, "bf16", d, options=options)
+                            forward, backward = gradient.bind(tensors)
                     except RuntimeError as error:
                         refused.add((name, variant, d))
                         print(f"REFUSED: {name} {variant} D {d}: {error}", flush=True)
