@@ -179,7 +179,7 @@ private:
     return before;
   }
 
-  /// Adds where the step before would have, if there was one. The copy engine is not asked to drop what lies before a tensor.
+  /// Adds where the step before would have, if there was one. The copy engine drops what lies behind a tensor; what lies before it ends the kernel.
   void addBefore(device::AddTileOp add, Value unless, ArrayRef<unsigned> carried, ValueRange before) {
     MutableOperandRange coordinates = add.getCoordinatesMutable();
     for (auto [i, value] : llvm::zip(carried, before))

@@ -125,6 +125,9 @@ void leaveStores(const Thread &thread) {
 void tensorStore(int rank, const void *address, unsigned from, const int *at, int adds, int line) {
   const TensorMap &map = tensorMapAt(address, rank, "TMA store", line);
   (void)sharedOffset(running->block, from, map.boxBytes(), 128, "TMA store", line);
+  // A box may begin behind the end of each dimension, but not before its start, where one that is read may: an H200 ends with an illegal instruction.
+  if (const int *before = std::find_if(at, at + rank, [](int first) { return first < 0; }); before != at + rank)
+    stop("MAP", line, phrase("TMA store at line {}: coordinate {} is {}, before the tensor's first element; what is written must begin at 0 or behind it", line, before - at, *before));
   checkBox(map, at, "TMA store", line);
   BulkStore store{running->block, from, map.boxBytes(), line, adds != 0, map};
   std::copy_n(at, 5, store.at.begin());

@@ -1,6 +1,8 @@
 // Tensor maps: what a box brings into shared memory and takes out of it, at every rank and swizzle, past every edge.
 #include "Kernels.h"
 #include <catch2/catch.hpp>
+#include <algorithm>
+#include <optional>
 
 using namespace tw;
 using namespace tw::test;
@@ -10,7 +12,7 @@ namespace {
 struct BoxParams {
   TMap from, to;
   u32 *image;
-  int rank, at[5], bytes, adds;
+  int rank, at[5], put[5], bytes, adds;
 };
 const std::vector<std::string> entries{"box"};
 
@@ -28,9 +30,9 @@ std::string encode(TMap &map, void *data, const Tensor &tensor, int swizzle) {
                          0, 0);
 }
 
-/// Copies one box in and out; the numbers of wrong words in shared and in global memory.
+/// Copies one box in and out; the numbers of wrong words in shared and in global memory. What begins before the tensor is written from 0 on, unless `anywhere`.
 std::pair<int, int> copyBox(const Tensor &tensor, int swizzle, const std::vector<int> &at, bool adds, const SimulatorOptions &options,
-                            std::string &reports) {
+                            std::string &reports, bool anywhere = false) {
   SimulatedMemory memory;
   const int rank = int(tensor.dimensions.size());
   auto *from = static_cast<float *>(memory.allocate("from", tensor.elements() * 4)),
@@ -48,26 +50,35 @@ std::pair<int, int> copyBox(const Tensor &tensor, int swizzle, const std::vector
   p.image = static_cast<u32 *>(memory.allocate("image", std::size_t(p.bytes)));
   p.rank = rank;
   p.adds = adds;
+  std::vector<int> put = at;
+  for (int &first : put)
+    first = anywhere ? first : std::max(first, 0);
   std::copy(at.begin(), at.end(), p.at);
+  std::copy(put.begin(), put.end(), p.put);
   const auto result = simulate(kernel("copies.cu", entries, "box"), {{1}, {64}, u32(p.bytes) + 2048, bytesOf(p)}, memory, options);
   reports = result.text();
   std::vector<float> expectedTo(tensor.elements(), -1.f);
   int wrongShared = 0, wrongGlobal = 0;
   for (int i = 0; i < p.bytes / 4; ++i) {   // element i of the box, innermost fastest
-    std::size_t offset = 0;
-    bool inside = true;
-    for (int dimension = 0, rest = i; dimension < rank; ++dimension) {
-      const int extent = int(tensor.box[std::size_t(dimension)]), x = at[std::size_t(dimension)] + rest % extent;
-      rest /= extent;
-      inside = inside && x >= 0 && x < int(tensor.dimensions[std::size_t(dimension)]);
-      offset += std::size_t(x) * (dimension ? tensor.strides[std::size_t(dimension - 1)] / 4 : 1);
-    }
+    auto placeOf = [&](const std::vector<int> &first) -> std::optional<std::size_t> {
+      std::size_t offset = 0;
+      bool inside = true;
+      for (int dimension = 0, rest = i; dimension < rank; ++dimension) {
+        const int extent = int(tensor.box[std::size_t(dimension)]), x = first[std::size_t(dimension)] + rest % extent;
+        rest /= extent;
+        inside = inside && x >= 0 && x < int(tensor.dimensions[std::size_t(dimension)]);
+        offset += std::size_t(x) * (dimension ? tensor.strides[std::size_t(dimension - 1)] / 4 : 1);
+      }
+      return inside ? std::optional(offset) : std::nullopt;
+    };
+    const auto source = placeOf(at), target = placeOf(put);
     const u32 byte = u32(i * 4), place = byte ^ ((byte >> 7 & ((1u << swizzle) - 1)) << 4);
     float landed;
     std::memcpy(&landed, p.image + place / 4, 4);
-    wrongShared += landed != (inside ? from[offset] : 0.f);
-    if (inside)
-      expectedTo[offset] = adds ? from[offset] - 1 : from[offset];
+    const float expected = source ? from[*source] : 0.f;
+    wrongShared += landed != expected;
+    if (target)
+      expectedTo[*target] = adds ? expected - 1 : expected;
   }
   for (std::size_t i = 0; i < tensor.elements(); ++i)
     wrongGlobal += to[i] != expectedTo[i];
@@ -131,6 +142,14 @@ TEST_CASE("a box that starts at no multiple of 16 bytes is reported: a copy engi
   std::string reports;
   (void)copyBox(tensors[0], 0, {5}, false, {}, reports);
   CHECK_THAT(reports, Catch::Contains("ALIGN") && Catch::Contains("the first coordinate is 5, 20 bytes into the tensor's rows; it must be a multiple of 16 bytes"));
+}
+
+TEST_CASE("a box that is written before its tensor is reported: a copy engine takes it for an illegal instruction, though it reads there") {
+  for (const bool adds : {false, true}) {
+    std::string reports;
+    (void)copyBox(tensors[1], 3, {4, -1}, adds, {}, reports, true);
+    CHECK_THAT(reports, Catch::Contains("MAP") && Catch::Contains("TMA store at line ") && Catch::Contains("coordinate 1 is -1, before the tensor's first element; what is written must begin at 0 or behind it"));
+  }
 }
 
 TEST_CASE("what the driver would refuse to encode is refused, with the reason") {

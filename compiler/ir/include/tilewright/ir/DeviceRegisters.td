@@ -251,7 +251,7 @@ def Device_AddTileOp : Device_Op<"add_tile", [AttrSizedOperandSegments]> {
   let description = [{
     `coordinates` are those of the tile's first element in the map's dimensions, whose box is 32 columns by a warp's 16 rows. Each warp has a slot of `outbox`, a
     ring of f32 as long as its part of the fragment, which it waits for until the engine has read what was there; or several, which it takes in turn. With `shares` all warpgroups hold the same
-    rows and columns of their own; else rows of their own. Elements outside the tensor are dropped. With `unless`, nothing is added where that holds.
+    rows and columns of their own; else rows of their own. Elements behind the tensor are dropped, and there must be none before it. With `unless`, nothing is added where that holds.
   }];
   let arguments = (ins Device_FragmentType:$fragment, Device_MapType:$map, Variadic<I32>:$coordinates, Device_RingType:$outbox, Optional<I1>:$unless, UnitAttr:$shares);
   let assemblyFormat = "$fragment `to` $map `[` $coordinates `]` `through` $outbox (`shares` $shares^)? (`unless` $unless^)? attr-dict `:` type($fragment) `,` type($outbox)";
