@@ -4,6 +4,7 @@
 #include "Footprint.h"
 #include "ListedMasks.h"
 #include "NestedSchedules.h"
+#include "StepCost.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <vector>
@@ -15,7 +16,20 @@ struct Candidate {
   int warpgroups, block, fold, stages;
   bool producer = true;
   int blocksPerSM = 1;
+  bool turns = true;       // of three warpgroups; two find their rhythm by themselves
 };
+
+/// Is a step bound by its exponentials, which take as long as its dots and longer than other arithmetic? Then three warpgroups keep their units busier than two
+/// do, though their tiles are half as wide along the fold (docs/performance.md).
+bool exponentialsLead(const Program &program, const Roles &roles, const Target &target, Schedule schedule) {
+  constexpr int rows = 192, fold = 64;
+  schedule.warpgroups = 3;
+  schedule.stabilised = true;
+  schedule.widths[schedule.block] = rows;
+  schedule.widths[roles.fold->axis.name()] = fold;
+  const StepCost cost = stepCost(workOf(program, roles), schedule, target, 0);
+  return cost.tensor > 0 && cost.exponentials >= cost.tensor && cost.exponentials >= cost.operations;
+}
 
 /// Does a step multiply tiles more than once before it accumulates? Then one dot runs under the work on another's result, which is worth more than
 /// to run those that accumulate a step behind. A step with a stabiliser is tried first and needs all its dots for that.
@@ -26,7 +40,7 @@ bool multipliesOften(const Program &program, const Roles &roles, const std::vect
 }
 
 /// Wide blocks first: a block's operands are read once for all its rows. Then two stages, so that copies run under the work; then wide folds.
-std::vector<Candidate> candidates(const Target &target, bool oneByOne, bool multiplies) {
+std::vector<Candidate> candidates(const Target &target, bool oneByOne, bool multiplies, bool exponentialsLead) {
   std::vector<Candidate> list;
   if (target.isHost()) {
     for (int block : {64, 32, 16, 8})
@@ -65,6 +79,8 @@ std::vector<Candidate> candidates(const Target &target, bool oneByOne, bool mult
   // Three warpgroups where their tiles are narrow enough to stay wide in the other direction.
   for (int stages : {3, 2})
     list.push_back({3, 192, target.isHopper() ? 128 : 64, stages});
+  if (exponentialsLead)
+    list.push_back({3, 192, 64, 2, true, 1, false});
   // Widths between 128 and 64 were measured, and were slower than 64 with a third stage where a mask cuts tiles, and no faster on the whole where none does
   // (docs/performance.md).
   for (int warpgroups : {2, 1})
@@ -163,10 +179,11 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     throw std::invalid_argument(fmt::format("the steps of program '{}' add to a tensor, which on {} is for steps that make two products at least, carry tiles and hold no stabiliser: carry the sums, in a program of its own for each", program.name,
                                             target.title));
   Footprint smallest;
-  for (const Candidate &c : candidates(target, oneByOne, multiplies)) {
+  const bool overlaps = target.isHopper() && !oneByOne && multiplies && carries;             // elsewhere a warp waits for its own products
+  for (const Candidate &c : candidates(target, oneByOne, multiplies, overlaps && exponentialsLead(program, roles, target, schedule))) {
     if (lists && !c.producer)
       continue;                                // who lists is the producer
-    schedule.overlap = target.isHopper() && !oneByOne && multiplies && carries;             // elsewhere a warp waits for its own products
+    schedule.overlap = overlaps;
     schedule.warpgroups = c.warpgroups;
     schedule.stages = c.stages;
     schedule.widths[schedule.block] = c.block;
@@ -186,7 +203,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
     if (fits || (target.isHost() && c.block == 8 && c.fold == 8)) {   // a CPU runs what outgrows its cache too
       schedule.stabilised = !target.isHost() && carries;
       schedule.drawn = !target.isHost() && ((c.producer && !exchanges) || itemsDiffer);   // else it would only cost consumers registers
-      schedule.turns = target.isHopper() && c.warpgroups > 2;      // two find their rhythm by themselves
+      schedule.turns = target.isHopper() && c.warpgroups > 2 && c.turns;
       if (!fitting.empty() && fitting.back().widths == schedule.widths)
         continue;   // fewer stages take no fewer registers
       fitting.push_back(schedule);

@@ -193,3 +193,23 @@ TEST_CASE("on Hopper the dots of a step that multiplies twice before it accumula
   // A stabiliser's step is tried as a whole.
   CHECK(defaultSchedule(causalProgram(), findTarget("h200"), {{"d", 128}, {"e", 128}}).overlap);
 }
+
+TEST_CASE("steps bound by their exponentials are shared by three warpgroups where their registers do") {
+  auto scheduleOf = [](const char *variant, std::int64_t d) { return defaultSchedule(makeVariant(variant, {.type = Type::bf16}), findTarget("h200"), {{"d", d}, {"e", d}}); };
+  for (const char *variant : {"softcap", "softcapfast", "gemma2"})
+    for (std::int64_t d : {80, 96, 128}) {
+      INFO(variant << " D=" << d);
+      const Schedule schedule = scheduleOf(variant, d);
+      CHECK(schedule.warpgroups == 3);
+      CHECK(schedule.widths.at("q") == 192);
+      CHECK(schedule.widths.at("k") == 64);
+      CHECK_FALSE(schedule.turns);       // none waits for the tensor cores
+    }
+  CHECK(scheduleOf("softcap", 256).warpgroups == 2);
+  SECTION("not those bound by dots, or by other arithmetic") {
+    for (const char *variant : {"plain", "causal", "alibi"})
+      for (std::int64_t d : {96, 128})
+        CHECK(scheduleOf(variant, d).warpgroups == 2);
+    CHECK(scheduleOf("alibi", 64).warpgroups == 2);
+  }
+}
