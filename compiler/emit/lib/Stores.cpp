@@ -2,6 +2,7 @@
 #include "Statements.h"
 #include "mlir/IR/Matchers.h"
 #include <fmt/format.h>
+#include <functional>
 using namespace mlir;
 
 namespace tw::emit {
@@ -96,12 +97,20 @@ LogicalResult Statements::print(device::AddTileOp op) {
   text.open("{");
   const std::string slot = outboxes > 1 ? fmt::format("{} * {} + ", turn, warps) : "";
   text.line(fmt::format("const u32 x = sb + {0}_AT + ({1}cw * 4 + (warp & 3)) * {0}_BYTES, e = x + (lane >> 2) * 128 + (lane & 1) * 8;   // the warp's outbox, and this lane's part", outbox, slot));
-  text.line("#pragma unroll");
-  text.open(fmt::format("for (int j = 0; j < {}; j++) {{", width / 8));
-  text.line(fmt::format("const u32 c = e + (j >> 2) * {} + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2)) << 4);", boxBytes));
-  text.line(fmt::format("st_shared_v2(c, __float_as_uint({0}[4 * j]), __float_as_uint({0}[4 * j + 1]));", from));
-  text.line(fmt::format("st_shared_v2(c + 8 * 128, __float_as_uint({0}[4 * j + 2]), __float_as_uint({0}[4 * j + 3]));", from));
-  text.close();
+  // Rows side by side would lie in the same banks, so that those of odd number store the columns of a box in another order.
+  const int64_t turned = width / boxColumns * (boxColumns / 8);
+  auto store = [&](int64_t from8, int64_t to8, const char *row, const std::function<std::string(int)> &element) {
+    if (from8 == to8)
+      return;
+    text.line("#pragma unroll");
+    text.open(fmt::format("for (int j = {}; j < {}; j++) {{", from8, to8));
+    text.line(fmt::format("const u32 c = e + (j >> 2) * {} + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ {}) << 4);", boxBytes, row));
+    text.line(fmt::format("st_shared_v2(c, {}, {});", element(0), element(1)));
+    text.line(fmt::format("st_shared_v2(c + 8 * 128, {}, {});", element(2), element(3)));
+    text.close();
+  };
+  store(0, turned, "(lane >> 2) ^ (lane & 4)", [&](int i) { return fmt::format("__float_as_uint(lane & 4 ? {0}[4 * (j ^ 2){1}] : {0}[4 * j{1}])", from, i ? fmt::format(" + {}", i) : ""); });
+  store(turned, width / 8, "(lane >> 2)", [&](int i) { return fmt::format("__float_as_uint({}[4 * j{}])", from, i ? fmt::format(" + {}", i) : ""); });
   text.line("fence_async_proxy();");
   text.line("__syncwarp();");
   text.open(op.getUnless() ? fmt::format("if (lane == 0 && !{}) {{", values.textOf(op.getUnless(), Precedence::unary)) : "if (lane == 0) {");

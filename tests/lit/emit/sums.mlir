@@ -28,9 +28,9 @@
 // CHECK-NEXT:   const u32 x = sb + Sum_AT + (cw * 4 + (warp & 3)) * Sum_BYTES, e = x + (lane >> 2) * 128 + (lane & 1) * 8;
 // CHECK-NEXT:     #pragma unroll
 // CHECK-NEXT:     for (int j = 0; j < 8; j++) {
-// CHECK-NEXT:       const u32 c = e + (j >> 2) * 2048 + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2)) << 4);
-// CHECK-NEXT:       st_shared_v2(c, __float_as_uint(part[4 * j]), __float_as_uint(part[4 * j + 1]));
-// CHECK-NEXT:       st_shared_v2(c + 8 * 128, __float_as_uint(part[4 * j + 2]), __float_as_uint(part[4 * j + 3]));
+// CHECK-NEXT:       const u32 c = e + (j >> 2) * 2048 + ((((j & 3) * 2 + ((lane >> 1) & 1)) ^ (lane >> 2) ^ (lane & 4)) << 4);
+// CHECK-NEXT:       st_shared_v2(c, __float_as_uint(lane & 4 ? part[4 * (j ^ 2)] : part[4 * j]), __float_as_uint(lane & 4 ? part[4 * (j ^ 2) + 1] : part[4 * j + 1]));
+// CHECK-NEXT:       st_shared_v2(c + 8 * 128, __float_as_uint(lane & 4 ? part[4 * (j ^ 2) + 2] : part[4 * j + 2]), __float_as_uint(lane & 4 ? part[4 * (j ^ 2) + 3] : part[4 * j + 3]));
 // CHECK-NEXT:     }
 // CHECK-NEXT:     fence_async_proxy();
 // CHECK-NEXT:     __syncwarp();
