@@ -7,6 +7,7 @@
 #include "StepCost.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <vector>
 
 namespace tw {
@@ -91,6 +92,19 @@ std::vector<Candidate> candidates(const Target &target, bool oneByOne, bool mult
         list.push_back({warpgroups, 64 * warpgroups, fold, stages});
       }
   return list;
+}
+
+/// With dots over the block axis one step behind, where there is memory for a second slot of what warpgroups exchange; that is worth more than a second
+/// block buffer (docs/performance.md, Backward).
+std::optional<Schedule> delayed(const std::vector<TileUse> &uses, Schedule schedule, const Target &target) {
+  if (schedule.warpgroups < 2)
+    return std::nullopt;
+  schedule.delayed = true;
+  schedule.exchangeBuffers = 2;
+  for (; schedule.blockBuffers > 0; --schedule.blockBuffers)
+    if (footprint(uses, schedule, target).sharedBytes <= target.sharedBytesOfBlock(schedule.blocksPerSM))
+      return schedule;
+  return std::nullopt;
 }
 
 /// Of a program with axes that are walked in chunks or computed in passes.
@@ -206,6 +220,12 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
       schedule.turns = target.isHopper() && c.warpgroups > 2 && c.turns;
       if (!fitting.empty() && fitting.back().widths == schedule.widths)
         continue;   // fewer stages take no fewer registers
+      if (exchanges && target.isHopper())
+        if (const std::optional<Schedule> behind = delayed(uses, schedule, target)) {
+          fitting.push_back(*behind);
+          if (fitting.size() == most)
+            return fitting;
+        }
       fitting.push_back(schedule);
       if (fitting.size() == most)
         return fitting;

@@ -213,3 +213,31 @@ TEST_CASE("steps bound by their exponentials are shared by three warpgroups wher
     CHECK(scheduleOf("alibi", 64).warpgroups == 2);
   }
 }
+
+TEST_CASE("where steps add to a tensor, dots over the block axis come a step behind, if memory holds two slots of what is exchanged") {
+  const Gradient made = gradient(causalProgram(), {.outputs = {"O"}, .inputs = {"Q", "K", "V"}, .accumulates = true});
+  const auto adding = std::find_if(made.backward.begin(), made.backward.end(), [](const Program &program) { return program.name == "causal_dV_dK_dQ"; });
+  REQUIRE(adding != made.backward.end());
+  const Target &h200 = findTarget("h200");
+  auto chosen = [&](const Target &target, std::int64_t d) { return defaultSchedule(*adding, target, {{"d", d}, {"e", d}}); };
+  CHECK(print(chosen(h200, 128)).find("q=64 warpgroups=2 stages=2 blockBuffers=1 ") != std::string::npos);
+  CHECK(print(chosen(h200, 64)).find("q=128 warpgroups=2 stages=2 blockBuffers=1 ") != std::string::npos);      // the second block buffer makes room
+  for (std::int64_t d : {64, 128}) {
+    const Schedule usual = chosen(h200, d);
+    CHECK(usual.delayed);
+    CHECK(usual.exchangeBuffers == 2);
+    CHECK(usual.outboxBuffers == 1);
+    CHECK_FALSE(usual.ahead);
+    CHECK(footprint(*adding, usual, h200).sharedBytes <= h200.sharedBytesPerBlock);
+    // The same tiles without it come next, as they take fewer registers.
+    const auto fitting = fittingSchedules(*adding, h200, {{"d", d}, {"e", d}}, 2);
+    REQUIRE(fitting.size() == 2);
+    CHECK(fitting[0] == usual);
+    CHECK_FALSE(fitting[1].delayed);
+    CHECK(fitting[1].exchangeBuffers == 1);
+    CHECK(fitting[1].widths == usual.widths);
+    // With too little memory for it a block makes do with one slot.
+    const Schedule small = chosen(withSharedLimit(h200, footprint(*adding, usual, h200).sharedBytes - 1), d);
+    CHECK((!small.delayed || small.widths != usual.widths));
+  }
+}

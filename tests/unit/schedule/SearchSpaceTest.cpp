@@ -169,7 +169,7 @@ TEST_CASE("where steps add to a tensor, how far warpgroups may be apart is a cho
     CHECK((ahead > 0) == adds);
     CHECK((outboxes > 0) == adds);
     Schedule more = usual;
-    more.exchangeBuffers = 2;
+    ++more.exchangeBuffers;
     const auto bytes = [&](const Schedule &schedule) { return footprint(program, schedule, target).sharedBytes; };
     CHECK(bytes(more) - bytes(usual) == (adds ? 2 * usual.widths.at("q") * usual.widths.at("k") : 0));
     more = usual;
