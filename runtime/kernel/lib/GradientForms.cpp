@@ -22,8 +22,7 @@ bool isAddedTo(const Program &program) {
   return std::any_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return addedBySteps(roles, store) != nullptr; });
 }
 
-/// Is there a condition along the fold axis, under which tiles are skipped? Where they are, kernels that each sum in registers were as fast or faster
-/// (docs/performance.md): what is added to memory is added by few steps at a time.
+/// Is there a condition along the fold axis, under which tiles are skipped?
 bool skipsTiles(const Program &program) {
   const Roles roles = rolesOf(program);
   std::set<const Node *> seen;
@@ -91,13 +90,30 @@ Gradient fitting(const Program &program, const BuildOptions &options, GradientOp
   }
 }
 
+/// Is what a step adds to memory a large tile? Masks take the registers of wider steps, and under those that skip tiles items have few: with small ones kernels
+/// that each sum in registers were faster (docs/performance.md, Backward).
+bool addsLargeTiles(const Gradient &made, const BuildOptions &options) {
+  constexpr int fewestRows = 64, fewestColumns = 128;
+  BuildOptions backward = options;
+  backward.schedule.reset();
+  return std::all_of(made.backward.begin(), made.backward.end(), [&](const Program &each) {
+    if (!hasKernel(each) || !isAddedTo(each))
+      return true;
+    const Roles roles = rolesOf(each);
+    const Schedule schedule = defaultSchedule(each, targetOf(options), optionsFor(each, backward).extents);
+    return std::all_of(each.stores.begin(), each.stores.end(), [&](const Store &store) {
+      return !addedBySteps(roles, store) || (schedule.widths.at(roles.fold->axis.name()) >= fewestRows && schedule.widths.at(store.index.back().name()) >= fewestColumns);
+    });
+  });
+}
+
 bool mayAdd(const BuildOptions &options) { return targetOf(options).isHopper() && !options.deterministic; }
 
 Gradient usualForm(const Program &program, const BuildOptions &options, GradientOptions wanted) {
-  if (!wanted.accumulates && mayAdd(options) && !skipsTiles(program)) {
+  if (!wanted.accumulates && mayAdd(options)) {
     GradientOptions adding = wanted;
     adding.accumulates = true;
-    if (Gradient made = fitting(program, options, adding); !copiesRows(made))
+    if (Gradient made = fitting(program, options, adding); !copiesRows(made) && (!skipsTiles(program) || addsLargeTiles(made, options)))
       return made;
   }
   return fitting(program, options, wanted);

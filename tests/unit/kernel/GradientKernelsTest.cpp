@@ -241,6 +241,18 @@ TEST_CASE("steps that add to memory copy no rows of the caller's, which may begi
   CHECK_FALSE(adds([](const Tensor &t, const At &at) { return t(at.batch, at.head, at.query); }, 3));
 }
 
+TEST_CASE("under a mask that skips tiles steps add to memory where they add large tiles") {
+  auto adds = [](const char *variant, std::int64_t d, bool deterministic) {
+    const Gradient made = gradientFor(makeVariant(variant, {.type = Type::bf16}), {.target = "h200", .extents = {{"d", d}, {"e", d}}, .deterministic = deterministic}, {.outputs = {"O"}, .inputs = {"Q", "K", "V"}});
+    return std::any_of(made.intermediates.begin(), made.intermediates.end(), [](const Intermediate &between) { return between.tensor.name() == "dQ_sum"; });
+  };
+  CHECK(adds("plain", 64, false));
+  CHECK(adds("plain", 128, false));
+  CHECK_FALSE(adds("causal", 64, false));
+  CHECK(adds("causal", 128, false));
+  CHECK_FALSE(adds("causal", 128, true));
+}
+
 TEST_CASE("edge rows 40, 53: the workspace is linear in the lengths, and counted in 64 bits") {
   auto bytesOf = [](const Lengths &n) {
     const GradientKernels kernels = buildGradient(makeVariant("plain", {.type = Type::bf16}), headDims(n), {.outputs = {"O"}, .inputs = {}});
