@@ -8,6 +8,7 @@
 #include "tilewright/dsl/Roles.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "unit/kernel/Launched.h"
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
@@ -105,8 +106,24 @@ std::map<std::string, std::int64_t> innerOf(const tests::Held &held, const Progr
   return inner;
 }
 
+/// The usual schedule; of steps that add to a tensor one of those that differ in how far apart warpgroups may be, where it fits.
+Schedule scheduleOf(const Program &program, const Target &target, const std::map<std::string, std::int64_t> &inner, std::uint64_t seed) {
+  const Schedule usual = defaultSchedule(program, target, inner);
+  const Roles roles = rolesOf(program, usual.block);
+  if (target.isHost() || std::none_of(program.stores.begin(), program.stores.end(), [&](const Store &store) { return addedBySteps(roles, store); }))
+    return usual;
+  const std::uint64_t bits = seed * 0x9e3779b97f4a7c15ull >> 60;      // even and odd seeds draw other programs
+  Schedule drawn = usual;
+  drawn.exchangeBuffers = bits % 2 ? 2 : 1;
+  drawn.outboxBuffers = bits / 2 % 2 ? 2 : 1;
+  drawn.delayed = drawn.exchangeBuffers > 1 && bits / 4 % 2;
+  drawn.ahead = drawn.stages > 1 && !drawn.overlap && bits / 8 % 2;
+  drawn.blockBuffers = 1;
+  return footprint(program, drawn, target).sharedBytes <= target.sharedBytesPerBlock ? drawn : usual;
+}
+
 /// What a backward kernel makes of the numbers that the others stored.
-std::string faultOfKernels(const tests::Held &held, const Gradient &made, const Target &target) {
+std::string faultOfKernels(const tests::Held &held, const Gradient &made, const Target &target, std::uint64_t seed) {
   const Evaluation all = everything(held, made, [](double x, Type type) { return rounded(x, type); });
   std::string fault;
   for (const Program &program : made.backward) {
@@ -129,7 +146,7 @@ std::string faultOfKernels(const tests::Held &held, const Gradient &made, const 
       for (const auto &[name, tensor, dimension] : {std::tuple("h", "X", 0), std::tuple("q", "X", 1), std::tuple("k", "W", 1)})
         if (axis.name() == name)
           part.inputs.extents[name] = held.inputs.tensors.at(tensor).shape[std::size_t(dimension)];
-    const Schedule schedule = defaultSchedule(program, target, part.inner);
+    const Schedule schedule = scheduleOf(program, target, part.inner, seed);
     if (!target.isHost()) {
       fault += tests::faultOf(part, schedule, target, 0);
       continue;
@@ -170,7 +187,7 @@ Outcome tried(const Recipe &recipe, const RunOptions &options) {
   }
   try {
     const Gradient made = gradientOf(*held, recipe, options);
-    const std::string fault = options.target.empty() ? faultOfPrograms(*held, made) : faultOfKernels(*held, made, findTarget(options.target));
+    const std::string fault = options.target.empty() ? faultOfPrograms(*held, made) : faultOfKernels(*held, made, findTarget(options.target), recipe.data);
     return {fault.empty() ? Outcome::right : Outcome::wrong, fault};
   } catch (const ProgramError &error) {
     return {Outcome::wrong, error.what()};
