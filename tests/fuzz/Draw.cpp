@@ -21,7 +21,7 @@ public:
   static Term apply(const char *op, Type type, std::vector<Term> args) { return {op, type, std::move(args)}; }
 
   Term truth(int depth) {
-    const int way = depth <= 0 ? int(random() % 3) : int(random() % 8);
+    const int way = depth <= 0 ? int(random() % 3) : int(random() % 9);
     const char *comparisons[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     switch (way) {
     case 0: return capture(Type::boolean);
@@ -34,6 +34,7 @@ public:
     case 4: return apply(of(comparisons), Type::boolean, {exact(), exact()});
     case 5: return apply("not", Type::boolean, {truth(depth - 1)});
     case 6: return apply(once(2) ? "and" : "or", Type::boolean, {truth(depth - 1), truth(depth - 1)});
+    case 7: return listed(whole(once(3) ? Type::i64 : Type::i32, depth - 1));
     default: return apply("select", Type::boolean, {truth(depth - 1), truth(depth - 1), truth(depth - 1)});
     }
   }
@@ -162,12 +163,13 @@ public:
   Term mask() {
     const Term q{"query", Type::i32}, k{"key", Type::i32}, shift = constant(double(random() % 60) - 30, Type::i32);
     const Term aligned = apply("add", Type::i32, {q, once(2) ? shift : apply("sub", Type::i32, {{"keys", Type::i32}, {"queries", Type::i32}})});
-    switch (random() % 7) {
+    switch (random() % 8) {
     case 0:
     case 1: return apply(once(2) ? "le" : "lt", Type::boolean, {k, aligned});
     case 2: return apply("and", Type::boolean, {apply("le", Type::boolean, {k, aligned}), apply("ge", Type::boolean, {k, apply("sub", Type::i32, {aligned, constant(40, Type::i32)})})});
     case 3: return apply(of({"ge", "lt", "ne"}), Type::boolean, {k, constant(double(random() % 50), Type::i32)});
     case 4: return apply("eq", Type::boolean, {named(Type::i32, "query"), named(Type::i32, "key")});
+    case 5: return listed(apply("floor_div", Type::i32, {k, constant(of({8.0, 16.0, 20.0, 64.0}), Type::i32)}));
     default: return truth(2);
     }
   }
@@ -184,6 +186,19 @@ private:
     Term term = named(type, of({"head", "query", "key", "key"}));
     if (term.by == "key" && once(3))
       term.shift = int(1 + random() % 5);
+    return term;
+  }
+  /// Whether a list has a number: one list, or one for each head, row, column or block of these; all of it, or the first of its elements.
+  Term listed(Term value) {
+    if (captures >= mostCaptures)
+      return apply("lt", Type::boolean, {std::move(value), constant(5, value.type)});
+    Term term = named(Type::boolean, of({"", "head", "query", "query", "key"}));
+    term.op = "contains";
+    if (term.by == "query" || term.by == "key")
+      term.shift = of({0, 16, 50, 64});
+    term.args = {std::move(value)};
+    if (once(2))
+      term.args.push_back(once(2) ? constant(double(random() % 9), Type::i32) : wholeLeaf(Type::i32));
     return term;
   }
   Term scalarOf(Type type) { return {"scalar", type, {}, 0, "s" + std::to_string(scalars++)}; }
@@ -251,6 +266,10 @@ std::vector<Term> smallerTerms(const Term &term) {
   if (term.shift) {
     all.push_back(term);
     all.back().shift = 0;
+  }
+  if (term.op == "contains" && term.args.size() > 1) {
+    all.push_back(term);
+    all.back().args.pop_back();
   }
   for (std::size_t i = 0; i < term.args.size(); ++i)
     for (Term &arg : smallerTerms(term.args[i])) {

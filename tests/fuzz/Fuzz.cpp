@@ -56,7 +56,7 @@ constexpr Op expected[] = {
     Op::eq,           Op::ne,         Op::logicalAnd, Op::logicalOr,  Op::select,     Op::reduceMax, Op::reduceMin, Op::reduceSum, Op::dot,
     Op::foldArgument, Op::foldResult, Op::named,      Op::stabiliser, Op::expm1,      Op::log2,      Op::log1p,     Op::rsqrt,     Op::sin,
     Op::cos,          Op::erf,        Op::floor,      Op::ceil,       Op::round,      Op::trunc,     Op::pow,       Op::bitAnd,    Op::bitOr,
-    Op::bitXor,       Op::shiftLeft,  Op::shiftRight, Op::random};
+    Op::bitXor,       Op::shiftLeft,  Op::shiftRight, Op::random,     Op::contains};
 
 std::string whereOf(const Options &options) { return options.target + " " + (options.on.empty() ? "-" : options.on); }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
+#include <optional>
 #include <random>
 
 namespace tw::fuzz {
@@ -13,6 +14,7 @@ namespace {
 constexpr double grid = 0.125;             // inputs are multiples of it up to 1, so that dots of up to 64 of them are exact in f32
 constexpr double scoreScale = 0.125, f32Error = 0x1p-22;
 constexpr double mostDot = 64 * scoreScale;
+constexpr int leastListed = 9;             // elements of a list that is looked at in part
 
 struct Places {
   std::map<std::string, Tensor> &captures;
@@ -20,13 +22,23 @@ struct Places {
   Tile score;
 };
 
+const Axis &axisOf(const Term &term, const Places &at) { return term.by == "head" ? at.h : term.by == "query" ? at.q : at.k; }
+
 Tile read(const Term &term, const Places &at) {
   const Tensor tensor = at.captures.try_emplace(term.name, term.name, term.type, 1).first->second;
-  if (term.by == "head")
-    return tensor(at.h);
-  if (term.by == "query")
-    return tensor(at.q);
-  return term.shift ? tensor(at.k + term.shift) : tensor(at.k);
+  const Axis &axis = axisOf(term, at);
+  return term.shift ? tensor(axis + term.shift) : tensor(axis);
+}
+
+/// Of `contains`: the value, and how many elements are looked at, no more than there are, or all.
+Tile search(const Term &term, const Places &at, Tile value, std::optional<Tile> count) {
+  if (count && rangeOf(term.args[1]).high > leastListed)
+    count = min(*count, leastListed);
+  const Tensor list = at.captures.try_emplace(term.name, term.name, term.args[0].type, term.by.empty() ? 1 : 2).first->second;
+  std::vector<Operand> row;
+  if (!term.by.empty())
+    row.emplace_back(term.shift ? floorDiv(index(axisOf(term, at)), term.shift) : index(axisOf(term, at)));
+  return count ? contains(list, std::move(row), std::move(value), *count) : contains(list, std::move(row), std::move(value));
 }
 
 Tile tileOf(const Term &term, const Places &at) {
@@ -92,6 +104,8 @@ Tile tileOf(const Term &term, const Places &at) {
     return scalar(term.name, term.type);
   if (term.op == "capture")
     return read(term, at);
+  if (term.op == "contains")
+    return search(term, at, arg(0), term.args.size() > 1 ? std::optional(arg(1)) : std::nullopt);
   if (term.op == "cast")
     return cast(arg(0), term.type);
   if (term.op == "select")
@@ -107,11 +121,11 @@ Tile tileOf(const Term &term, const Places &at) {
   return binary.at(term.op)(arg(0), arg(1));
 }
 
-void eachLeaf(const Term &term, const std::function<void(const Term &)> &visit) {
-  if (term.args.empty())
-    visit(term);
+/// Arguments before what they are given to.
+void eachTerm(const Term &term, const std::function<void(const Term &)> &visit) {
   for (const Term &arg : term.args)
-    eachLeaf(arg, visit);
+    eachTerm(arg, visit);
+  visit(term);
 }
 
 /// Multiples of `grid` up to 1, which every float type holds.
@@ -127,17 +141,24 @@ double drawn(Type type, std::mt19937_64 &random) {
   return type == Type::boolean ? double(random() % 2) : isInteger(type) ? whole : whole * grid;
 }
 
-/// The inputs of a term's leaves.
+/// The inputs that a term reads.
 void give(const Term &term, const Recipe &recipe, Evaluation &inputs, std::mt19937_64 &random) {
-  eachLeaf(term, [&](const Term &leaf) {
-    if (leaf.op == "scalar" && !inputs.scalars.contains(leaf.name))
-      inputs.scalars[leaf.name] = drawn(leaf.type, random);
-    if (leaf.op != "capture" || inputs.tensors.contains(leaf.name))
+  eachTerm(term, [&](const Term &part) {
+    if (part.op == "scalar" && !inputs.scalars.contains(part.name))
+      inputs.scalars[part.name] = drawn(part.type, random);
+    const bool isList = part.op == "contains";
+    if ((part.op != "capture" && !isList) || inputs.tensors.contains(part.name))
       return;
-    const std::int64_t length = leaf.by == "head" ? recipe.heads : leaf.by == "query" ? recipe.queries : recipe.keys + leaf.shift;
-    Array &array = inputs.tensors[leaf.name] = tests::zeros({length});
+    const std::int64_t length = part.by == "head" ? recipe.heads : part.by == "query" ? recipe.queries : recipe.keys;
+    std::vector<std::int64_t> shape{length + part.shift};
+    if (isList) {   // of a few of the first blocks, or coordinates
+      shape = {std::int64_t(part.args.size() > 1 ? leastListed + random() % 3 : random() % 10)};
+      if (!part.by.empty())
+        shape.insert(shape.begin(), part.shift ? (length + part.shift - 1) / part.shift : length);
+    }
+    Array &array = inputs.tensors[part.name] = tests::zeros(std::move(shape));
     for (double &x : array.data)
-      x = drawn(leaf.type, random);
+      x = isList ? double(random() % 13) - 1 : drawn(part.type, random);
   });
 }
 
@@ -341,6 +362,12 @@ std::string text(const Term &term) {
     return fmt::format("{}:{}({}{})", term.name, name(term.type), term.by, term.shift ? fmt::format("+{}", term.shift) : "");
   if (term.args.empty())
     return term.op;
+  if (term.op == "contains")
+    return fmt::format("contains({}:{}{}, {}{})", term.name, name(term.args[0].type),
+                       term.by.empty() ? ""
+                       : term.shift    ? fmt::format("({} / {})", term.by, term.shift)
+                                       : "(" + term.by + ")",
+                       text(term.args[0]), term.args.size() > 1 ? ", " + text(term.args[1]) : "");
   std::string args;
   for (const Term &arg : term.args)
     args += (args.empty() ? "" : ", ") + text(arg);

@@ -13,9 +13,9 @@ struct Term {
   Type type = Type::f32;
   std::vector<Term> args = {};
   double number = 0;              // number
-  std::string name = {};          // scalar, capture
-  std::string by = {};            // capture: head, query or key
-  int shift = 0;                  // capture by key: reads at key + shift
+  std::string name = {};          // scalar, capture, contains: of its list
+  std::string by = {};            // capture: head, query or key; contains: of what there is a list each, or nothing
+  int shift = 0;                  // capture by key: reads at key + shift; contains: so many in a row have one list
   friend bool operator==(const Term &, const Term &) = default;
 };
 
