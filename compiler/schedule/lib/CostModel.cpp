@@ -206,4 +206,9 @@ std::vector<RankedSchedule> rank(const Program &program, const Target &target, c
   return ranked;
 }
 
+const RankedSchedule &modelChoice(std::span<const RankedSchedule> ranked, const Schedule &unchanged) {
+  const auto known = std::find_if(ranked.begin(), ranked.end(), [&](const RankedSchedule &each) { return each.schedule == unchanged; });
+  return known != ranked.end() && ranked.front().estimate.seconds > known->estimate.seconds * (1 - leastPredictedGain) ? *known : ranked.front();
+}
+
 } // namespace tw

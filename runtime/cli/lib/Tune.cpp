@@ -55,7 +55,7 @@ TuneResult modelled(const TuneTask &task, const Program &program, std::shared_pt
   const LaunchShape shape = launchShapeOf(result);
   result.ranked = rank(program, target, shape);
   result.unchanged = defaultSchedule(program, target, innerExtents(program, shape));
-  result.choice = result.ranked.front().schedule;
+  result.choice = modelChoice(result.ranked, result.unchanged).schedule;
   // As of those that are measured, the default one is among them, wherever the model puts it.
   const auto isDefault = [&](const RankedSchedule &ranked) { return ranked.schedule == result.unchanged; };
   const auto found = std::find_if(result.ranked.begin(), result.ranked.end(), isDefault);

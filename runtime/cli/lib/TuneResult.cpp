@@ -20,6 +20,8 @@ std::string modelText(const TuneResult &result) {
   for (const RankedSchedule &ranked : result.ranked)
     text += fmt::format("{:<9} {:>9}   {:<13}  {}\n", ranked.schedule == result.unchanged ? "default" : "", timeText(ranked.estimate.seconds),
                         name(ranked.estimate.bound), print(ranked.schedule));
+  if (*result.choice == result.unchanged)
+    return text + fmt::format("chosen    the default schedule: nothing is predicted to be faster by more than {:.0f}%\n", leastPredictedGain * 100);
   return text + fmt::format("chosen    {}; tune=model builds it\n", print(*result.choice));
 }
 

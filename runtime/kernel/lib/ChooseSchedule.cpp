@@ -1,6 +1,7 @@
 #include "ChooseSchedule.h"
 #include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/CostModel.h"
+#include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/tune/Choose.h"
 #include <fmt/format.h>
 #include <mutex>
@@ -82,7 +83,10 @@ std::optional<ScheduleChoice> betterSchedule(const ScheduleWanted &wanted) {
     return known;
   if (how == Tune::cached || wanted.target.isHost()) // there is no model of the CPU
     return std::nullopt;
-  return ScheduleChoice{rank(wanted.program, wanted.target, launchShapeOf(wanted), 1).front().schedule, ScheduleOrigin::model};
+  const Schedule unchanged = defaultSchedule(wanted.program, wanted.target, wanted.inner);
+  const std::vector<RankedSchedule> ranked = rank(wanted.program, wanted.target, launchShapeOf(wanted));
+  const Schedule &chosen = modelChoice(ranked, unchanged).schedule;
+  return chosen == unchanged ? std::nullopt : std::optional(ScheduleChoice{chosen, ScheduleOrigin::model});
 }
 
 } // namespace tw

@@ -4,6 +4,7 @@
 #include "BuildKey.h"
 #include "ChooseSchedule.h"
 #include "State.h"
+#include "TuneCandidates.h"
 #include "TuneCheck.h"
 #include "TuneMachine.h"
 #include "TuneProblem.h"
@@ -11,7 +12,6 @@
 #include "tilewright/cuda/Driver.h"
 #include "tilewright/cuda/Gpu.h"
 #include "tilewright/kernel/Machine.h"
-#include "tilewright/schedule/CostModel.h"
 #include "tilewright/tune/Tuner.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -48,13 +48,6 @@ struct Tuned {
   TuningRun run;
 };
 
-/// The schedule without the order in which its work is done.
-std::string tileOf(Schedule schedule) {
-  schedule.overlap = schedule.turns = schedule.drawn = schedule.delayed = schedule.ahead = false;
-  schedule.blockBuffers = schedule.exchangeBuffers = schedule.outboxBuffers = 1;
-  return print(schedule);
-}
-
 /// Of schedules that were tried before, those after which the processor could run nothing.
 std::vector<Schedule> schedulesThatStop(const TuningRecord &record) {
   std::vector<Schedule> all;
@@ -62,48 +55,6 @@ std::vector<Schedule> schedulesThatStop(const TuningRecord &record) {
     for (const ScheduleTiming &timing : run.tried)
       if (timing.stopped)
         all.push_back(timing.schedule);
-  return all;
-}
-
-/// The candidates, in the order in which they are tried: the default schedule, those that were asked for, the other orders of work within the default
-/// one's tile, then by the model's order. Some more than are wanted, as the assembler refuses some. None of `without`, but for the default one.
-std::vector<tuning::Candidate> candidatesFor(const ScheduleWanted &wanted, const Schedule &unchanged, const TuneOptions &how, const std::vector<Schedule> &without) {
-  const LaunchShape shape = launchShapeOf(wanted);
-  auto predicted = [&](const Schedule &schedule) {
-    try {
-      return wanted.target.isHost() ? 0.0 : estimate(wanted.program, schedule, wanted.target, shape).seconds;
-    } catch (const std::invalid_argument &) { // of a schedule that was asked for, a width may be missing
-      return 0.0;
-    }
-  };
-  std::vector<tuning::Candidate> all{{unchanged, predicted(unchanged)}};
-  auto add = [&](const Schedule &schedule, double seconds) {
-    if (std::none_of(all.begin(), all.end(), [&](const tuning::Candidate &known) { return known.schedule == schedule; }) && std::find(without.begin(), without.end(), schedule) == without.end())
-      all.push_back({schedule, seconds});
-  };
-  for (const Schedule &schedule : how.also)
-    add(schedule, predicted(schedule));
-  if (all.size() >= how.candidates)
-    return all;
-  const std::size_t most = how.candidates * 3;
-  if (wanted.target.isHost()) { // of which there is no model
-    for (const Schedule &schedule : searchSpace(wanted.program, wanted.target, wanted.inner))
-      if (all.size() < most)
-        add(schedule, 0);
-    return all;
-  }
-  // The model tells tiles apart better than orders of work within one tile: of the default one's tile all orders come first, of others the first two.
-  const std::vector<RankedSchedule> ranking = rank(wanted.program, wanted.target, shape);
-  std::map<std::string, int> ofTile;
-  for (const RankedSchedule &ranked : ranking)
-    if (tileOf(ranked.schedule) == tileOf(unchanged))
-      add(ranked.schedule, ranked.estimate.seconds);
-  for (const RankedSchedule &ranked : ranking)
-    if (all.size() < most && ++ofTile[tileOf(ranked.schedule)] <= 2)
-      add(ranked.schedule, ranked.estimate.seconds);
-  for (const RankedSchedule &ranked : ranking)
-    if (all.size() < most)
-      add(ranked.schedule, ranked.estimate.seconds);
   return all;
 }
 

@@ -2,16 +2,19 @@
 #include "ChooseSchedule.h"
 #include "DeviceKernels.h"
 #include "Launched.h"
+#include "TuneCandidates.h"
 #include "TuneCheck.h"
 #include "tilewright/dsl/Gallery.h"
 #include "tilewright/schedule/CostModel.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/tune/Choose.h"
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <set>
 
 using namespace tw;
 using namespace tw::tests;
@@ -128,8 +131,13 @@ TEST_CASE("model and measure choose without a record") {
   options.tune = Tune::model;
   if (cuda::nvrtcAbsence().empty()) {
     const ScheduleChoice chosen = chosenSchedule(program, options);
-    CHECK(chosen.origin == ScheduleOrigin::model);
-    CHECK(chosen.schedule == rank(program, findTarget("a100"), {options.shapes, {}, options.extents}, 1).front().schedule);   // what a table of the model's choices would hold
+    CHECK(chosen.origin == ScheduleOrigin::rules);   // nothing is predicted to be faster by a tenth
+    const Program causal = makeVariant("causal", {.type = Type::bf16});
+    BuildOptions many = optionsFor({.b = 64, .h = 16, .hkv = 16, .sq = 1024, .skv = 1024, .d = 64, .dv = 64});
+    many.target = "a100";
+    many.tune = Tune::model;
+    CHECK(chosenSchedule(causal, many).origin == ScheduleOrigin::model);
+    CHECK(chosenSchedule(causal, many).schedule == rank(causal, findTarget("a100"), {many.shapes, {}, many.extents}, 1).front().schedule);   // what a table of the model's choices would hold
     BuildOptions shipped = optionsFor({.b = 4, .h = 32, .hkv = 32, .sq = 4096, .skv = 4096, .d = 64, .dv = 64});
     shipped.target = "h200";
     CHECK(chosenSchedule(program, shipped).origin == ScheduleOrigin::shipped);
@@ -227,6 +235,41 @@ TEST_CASE("a candidate after which a GPU runs nothing is named, ends the tuning,
   fake().lostAt = fake().launched + 1;
   CHECK_THAT(refusal([&] { (void)tune(program, options, {.candidates = 1}); }), Catch::EndsWith("start the process again, and give another schedule: this is the default one"));
   fake().lostAt = 0;
+}
+
+TEST_CASE("the schedules that are tried first are of several widths, and of the default tile those that the model puts near it") {
+  const Program program = makeVariant("causal", {.type = Type::bf16});
+  const std::string text = print(program), assembler;
+  const Target &target = findTarget("h200");
+  const std::map<std::string, std::int64_t> inner{{"d", 128}, {"e", 128}};
+  BuildOptions options = optionsFor({.b = 1, .h = 16, .hkv = 16, .sq = 16384, .skv = 16384, .d = 128, .dv = 128});
+  options.target = "h200";
+  const ScheduleWanted wanted{program, text, target, 0, inner, assembler, options};
+  const Schedule unchanged = defaultSchedule(program, target, inner);
+  const auto all = candidatesFor(wanted, unchanged, {}, {});
+  REQUIRE(all.size() == 36);
+  CHECK(all[0].schedule == unchanged);
+  std::map<std::pair<int, int>, int> widths;
+  for (std::size_t i = 0; i < 12; ++i) {
+    ++widths[{all[i].schedule.widths.at("q"), all[i].schedule.widths.at("k")}];
+    CHECK(all[i].schedule.drawn);   // under a mask the others are predicted to be far behind
+  }
+  CHECK(widths.size() >= 3);
+  CHECK(widths.count({192, 64}) == 1);   // the fastest there, on an H200
+  for (const auto &[rows, count] : widths)
+    CHECK(count <= 6);
+  const std::set<std::string> schedules = [&] {
+    std::set<std::string> each;
+    for (const tuning::Candidate &candidate : all)
+      each.insert(print(candidate.schedule));
+    return each;
+  }();
+  CHECK(schedules.size() == all.size());
+  // What was asked for comes behind the default one; what is left out does not come.
+  const auto fewer = candidatesFor(wanted, unchanged, {.also = {all[20].schedule, all[5].schedule}}, {all[5].schedule, unchanged});
+  CHECK(fewer[0].schedule == unchanged);
+  CHECK(fewer[1].schedule == all[20].schedule);
+  CHECK(std::none_of(fewer.begin(), fewer.end(), [&](const tuning::Candidate &each) { return each.schedule == all[5].schedule; }));
 }
 
 TEST_CASE("results are told apart from what rounding explains") {

@@ -164,6 +164,20 @@ TEST_CASE("ranking is of the whole search space, the fastest prediction first, a
   }
 }
 
+TEST_CASE("a prediction replaces the default schedule where it gains more than predictions err by") {
+  std::vector<RankedSchedule> ranked(3);
+  for (int i = 0; i < 3; ++i) {
+    ranked[std::size_t(i)].schedule = Schedule{"q", {{"q", 64 * (i + 1)}}};
+    ranked[std::size_t(i)].estimate.seconds = 1 + 0.05 * i;
+  }
+  CHECK(&modelChoice(ranked, ranked[2].schedule) == &ranked[2]);
+  CHECK(&modelChoice(ranked, ranked[0].schedule) == &ranked[0]);
+  ranked[2].estimate.seconds = 1.2;
+  CHECK(&modelChoice(ranked, ranked[2].schedule) == &ranked[0]);
+  CHECK(&modelChoice(ranked, ranked[1].schedule) == &ranked[1]);
+  CHECK(&modelChoice(ranked, Schedule{}) == &ranked[0]);      // which the space may lack
+}
+
 TEST_CASE("every kernel of a gradient can be ranked") {
   for (const char *variant : {"plain", "causal", "alibi", "gemma2"}) {
     const Gradient made = gradient(makeVariant(variant));

@@ -68,4 +68,9 @@ struct RankedSchedule {
 /// Throws as searchSpace() and estimate() do.
 [[nodiscard]] std::vector<RankedSchedule> rank(const Program &program, const Target &target, const LaunchShape &shape, std::size_t most = 0);
 
+/// What a schedule must be predicted to gain on the default one to be told from it: about what predictions err by. Rules taken from measurements chose that one.
+inline constexpr double leastPredictedGain = 0.1;
+/// Of a ranking, what to take where nothing is measured: the first one, or the default one where the first is not predicted to gain so much on it.
+[[nodiscard]] const RankedSchedule &modelChoice(std::span<const RankedSchedule> ranked, const Schedule &unchanged);
+
 } // namespace tw
