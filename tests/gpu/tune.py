@@ -3,7 +3,7 @@
 
     python3 tests/gpu/tune.py --program build/bin/tilewright [--table h200.txt] [--json out.json] [--seconds 90] [--report folder]
 
-For each pair of a variant and a shape: 12 candidates are compiled, checked and timed within 30 s; then another process times the default schedule beside the
+Pairs are those of docs/performance.md, and two more. For each pair of a variant and a shape: 12 candidates are compiled, checked and timed within 30 s; then another process times the default schedule beside the
 one that a build takes (`tilewright bench`), which may take 3 % more at most. --table keeps lines of a shipped table (runtime/tune/tables).
 --pass backward does so for the kernels of gradients, 30 s each: builds with what was found and without it take turns, and `explain` shows what was measured. It needs --library, and torch.
 Needs a GPU, its driver and NVRTC. Pairs that --seconds leaves no time for are skipped, and named.
@@ -32,6 +32,8 @@ PAIRS = [
     ("causal", "64,16,16,1024,1024,64"),
     ("plain", "16,16,16,1024,1024,64"),
     ("alibi", "4,16,16,4096,4096,128"),
+    ("causal", "8,16,16,2048,2048,128"),
+    ("plain", "4,32,32,4096,4096,64"),
 ]
 BACKWARD = [
     ("plain", "4,16,16,4096,4096,128"),
