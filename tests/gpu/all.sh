@@ -37,7 +37,7 @@ sparsity-flex fast 8 60 python3 $bench/sparsity.py --library $library --rounds 7
 linear-lse fast 4 90 python3 $bench/linear_lse.py --library $library
 backward fast 12 150 python3 $bench/backward.py --library $library --json $folder/backward.json
 memory tuner 4 90 python3 $bench/memory.py --library $library --program $program --json $folder/memory.json
-tune tuner 2 150 python3 $gpu/tune.py --program $program --json $folder/tune.json
+tune tuner 2 150 python3 $gpu/tune.py --program $program --seconds 120 --json $folder/tune.json
 side-by-side tuner 4 150 python3 $gpu/side_by_side.py --program $program --json $folder/side-by-side.json
 tune-backward tuner 2 200 python3 $gpu/tune.py --program $program --library $library --pass backward --json $folder/tune-backward.json
 END
