@@ -14,6 +14,8 @@ namespace {
 constexpr double leastGain = 1.05;
 /// And for a kernel to be worth building.
 constexpr double leastGainOfBuild = 1.1;
+/// Of two warpgroups beside three: the model does not see what three gain for steps that are bound by their exponentials.
+constexpr double leastGainOfTwo = 1.1;
 
 /// How much longer the first takes.
 double gainOf(const Program &program, const Target &target, const Schedule &first, const Schedule &second, const LaunchShape &shape) {
@@ -53,26 +55,43 @@ std::optional<Schedule> secondSchedule(const Program &program, const Target &tar
     return {};
   double most = leastGainOfBuild;
   std::optional<Schedule> best;
+  auto consider = [&](const Schedule &schedule) {
+    const Footprint taken = footprint(uses, schedule, target);
+    if (taken.sharedBytes > target.sharedBytesOfBlock(schedule.blocksPerSM) || taken.registersPerThread > registersAvailable(target, schedule))
+      return;
+    for (std::int64_t length : {512, 1024})
+      if (const double gain = gainOf(program, target, first, schedule, shapeOf(roles, innerExtents, length)); gain > most) {
+        most = gain;
+        best = schedule;
+      }
+  };
+  const std::string &foldAxis = roles.fold->axis.name();
   for (int fold : {128, 64})
     for (int stages : {3, 2})
       for (int buffers : {2, 1}) {
-        second.widths[roles.fold->axis.name()] = fold;
+        second.widths[foldAxis] = fold;
         second.stages = stages;
         second.blockBuffers = buffers;
-        const Footprint taken = footprint(uses, second, target);
-        if (taken.sharedBytes > target.sharedBytesOfBlock(blocks) || taken.registersPerThread > registersAvailable(target, second))
-          continue;
-        for (std::int64_t length : {512, 1024})
-          if (const double gain = gainOf(program, target, first, second, shapeOf(roles, innerExtents, length)); gain > most) {
-            most = gain;
-            best = second;
-          }
+        consider(second);
       }
+  // Where three warpgroups share narrow steps: two with wide ones, less of which is waste at ends and under masks.
+  constexpr int wide = 128;
+  if (!best && first.warpgroups == 3 && first.widths.at(foldAxis) < wide) {
+    second.warpgroups = 2;
+    second.widths[second.block] = 2 * rowsOfWarpgroup;
+    second.widths[foldAxis] = wide;
+    second.blocksPerSM = 1;
+    second.stages = 2;
+    for (int buffers : {2, 1}) {
+      second.blockBuffers = buffers;
+      consider(second);
+    }
+  }
   return best;
 }
 
 bool prefersSecond(const Program &program, const Target &target, const Schedule &first, const Schedule &second, const LaunchShape &shape) {
-  return gainOf(program, target, first, second, shape) > leastGain;
+  return gainOf(program, target, first, second, shape) > (second.warpgroups > 1 ? leastGainOfTwo : leastGain);
 }
 
 } // namespace tw

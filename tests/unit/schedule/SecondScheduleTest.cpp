@@ -55,3 +55,22 @@ TEST_CASE("short launches take the second kernel, long ones the first, as was me
   CHECK_FALSE(causal.takesSecond(0, 512));      // nothing runs
   CHECK_FALSE(causal.takesSecond(4, 0));
 }
+
+TEST_CASE("where three warpgroups share narrow steps, short launches take two with wide ones") {
+  for (const char *variant : {"softcapfast(50)+causal", "softcap(50)+causal", "gemma2", "softcapfast(50)+window(4095,0)"}) {
+    INFO(variant);
+    const Two two(variant, "h200", 128);
+    REQUIRE(two.second);
+    CHECK(two.first.warpgroups == 3);
+    CHECK(two.second->warpgroups == 2);
+    CHECK(two.second->widths.at("q") == 128);
+    CHECK(two.second->widths.at("k") == 128);
+    auto takesSecond = [&](std::int64_t b, std::int64_t length) {
+      return prefersSecond(two.program, two.target, two.first, *two.second, {.tensors = {{"Q", {b, 16, length, 128}}, {"K", {b, 16, length, 128}}, {"V", {b, 16, length, 128}}}});
+    };
+    CHECK(takesSecond(32, 512));
+    CHECK(takesSecond(16, 1024));
+    CHECK_FALSE(takesSecond(4, 4096));
+    CHECK_FALSE(takesSecond(1, 16384));
+  }
+}
