@@ -1,5 +1,6 @@
 #include "Explanation.h"
 #include "tilewright/dsl/Roles.h"
+#include "tilewright/pipeline/Compile.h"
 #include "tilewright/schedule/DefaultSchedule.h"
 #include "tilewright/schedule/SecondSchedule.h"
 #include "tilewright/schedule/SharedLimit.h"
@@ -93,6 +94,8 @@ Explanation explain(const Program &program, const Target &target, const LaunchSh
   x.lengths = axisLengths(program, shape);
   const auto inner = innerExtents(program, shape);
   const Schedule unchanged = defaultSchedule(program, target, inner);
+  if (given)
+    checkSchedule(program, *given, target, inner);
   x.schedule = given ? *given : unchanged;
   x.isDefault = x.schedule == unchanged;
   x.measured = measurementOf(program, {.target = target.name, .extents = inner, .shapes = shape.tensors, .sharedLimit = sharedLimit}, unchanged);
@@ -100,6 +103,8 @@ Explanation explain(const Program &program, const Target &target, const LaunchSh
   x.block = roles.block().name();
   x.fold = roles.fold->axis.name();
   x.estimate = estimate(program, x.schedule, target, shape);
+  if (const auto most = target.sharedBytesOfBlock(x.schedule.blocksPerSM); given && x.estimate.sharedBytes > most)
+    throw std::invalid_argument(fmt::format("the schedule's tiles need {} bytes of shared memory, a block has {}; make them smaller or its stages fewer. The schedule: {}", x.estimate.sharedBytes, most, print(x.schedule)));
   if (auto second = given ? std::nullopt : secondSchedule(program, target, inner, x.schedule)) {
     x.second = RankedSchedule{*second, estimate(program, *second, target, shape)};
     x.takesSecond = prefersSecond(program, target, x.schedule, *second, shape);

@@ -127,6 +127,8 @@ Request complete(const Program &program, const BuildOptions &options, Assembly a
   const std::string programText = print(program);
   std::string assembler = assembly == Assembly::none ? "text" : target.isHost() ? processor() : "";
   if (options.schedule) {
+    if (!target.isHost())
+      checkSchedule(program, *options.schedule, target, request.inner);
     request.schedule = *options.schedule;
     request.origin = ScheduleOrigin::given;
   } else {

@@ -156,7 +156,8 @@ std::map<std::string, std::int64_t> parseExtents(std::string_view text) {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), length);
     if (error != std::errc() || end != value.data() + value.size())
       throw std::invalid_argument(fmt::format("extents: {}={}, expected a whole number", name, value));
-    extents[name] = length;
+    if (!extents.emplace(name, length).second)
+      throw std::invalid_argument(fmt::format("extents: '{}' is given twice; give it once", name));
   }
   return extents;
 }

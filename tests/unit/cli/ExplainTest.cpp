@@ -100,5 +100,13 @@ TEST_CASE("explain refuses what it cannot mean") {
   CHECK(refused("plain --shape 1,1,1,64,64,256 --shared-limit 24KiB") ==
         "tilewright explain: program 'plain' fits no schedule on NVIDIA H200 SXM: the smallest tiles need 26624 bytes of shared memory a block, there are 24576, which is the limit asked for: the GPU has 232448; "
         "make an inner axis shorter, or the limit at least 26624\n");
+  // What no build would run is not predicted.
+  const std::string given = "plain --shape 1,1,1,64,64,64 --schedule ";
+  CHECK_THAT(refused(given + "'block=q q=77 k=64 d=64 e=64'"), Catch::StartsWith("tilewright explain: the schedule has q=77 and warpgroups=2; a warpgroup owns 64 rows of a block: take q=128. The schedule: block=q "));
+  CHECK_THAT(refused(given + "'block=q q=128 k=64 d=64 e=64 ahead=yes overlap=yes'"), Catch::StartsWith("tilewright explain: the schedule has ahead=yes and overlap=yes: on NVIDIA H200 SXM dots of a step are issued ahead or behind; take overlap=no or ahead=no. "));
+  CHECK_THAT(refused(given + "'block=q q=128 k=64 d=128 e=64'"),
+             Catch::StartsWith("tilewright explain: the schedule has d=128, and axis 'd' of program 'plain' is 64 long: on a GPU it lies whole inside a tile; take d=64. The schedule: block=q "));
+  CHECK_THAT(refused(given + "'block=q q=128 k=64 d=64 e=64 stages=100'"),
+             Catch::StartsWith("tilewright explain: the schedule's tiles need 1656832 bytes of shared memory, a block has 232448; make them smaller or its stages fewer. The schedule: block=q "));
   CHECK_THAT(refused("plain --shape 1,1,1,64,64,64 --schedule block=q"), Catch::StartsWith("tilewright explain: the schedule gives no width of at least 1 for axis 'q'; give one: q=64. The schedule: block=q "));
 }

@@ -228,6 +228,10 @@ static void test_refusals(void) {
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, "host", "shared-limit=48KiB", &kernel), TILEWRIGHT_BAD_OPTIONS, "goes with a GPU");
   CHECK_ERROR(tilewright_build("plain", "f32", D, D, NULL, NULL, NULL), TILEWRIGHT_BAD_OPTIONS, "kernel is NULL");
   CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, NULL, &kernel), TILEWRIGHT_BAD_PROGRAM, "<program>:1");
+  CHECK_ERROR(tilewright_build_program("nonsense", "d=8 d=16", NULL, NULL, &kernel), TILEWRIGHT_BAD_OPTIONS, "extents: 'd' is given twice; give it once");
+  CHECK_ERROR(tilewright_build("plain", "bf16", 64, 64, "h200", "cache=off;schedule=block=q q=128 k=64 d=128 e=64", &kernel), TILEWRIGHT_BAD_OPTIONS,
+              "the schedule has d=128, and axis 'd' of program 'plain' is 64 long: on a GPU it lies whole inside a tile; take d=64. The schedule: block=q d=128 e=64 k=64 q=128 warpgroups=2 stages=2 blockBuffers=1 overlap=yes "
+              "turns=yes drawn=no stabilised=no producer=yes blocksPerSM=1 registerRows=6 registerVectors=2");
   CHECK_ERROR(tilewright_build_program("nonsense", "d=x", NULL, NULL, &kernel), TILEWRIGHT_BAD_OPTIONS, "extents: d=x, expected a whole number");
   CHECK_ERROR(tilewright_build_program("nonsense", NULL, NULL, "lse=off", &kernel), TILEWRIGHT_BAD_OPTIONS, "options: 'lse' is none; they are cache, checked, deterministic, schedule, shapes, shared-limit, tune");
   CHECK(strcmp(tilewright_describe(NULL), "") == 0);

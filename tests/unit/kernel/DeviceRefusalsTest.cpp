@@ -168,6 +168,8 @@ TEST_CASE("schedules that a target cannot run are refused with the cure") {
         "the schedule has blocksPerSM=6 and warpgroups=2: on NVIDIA H200 SXM a multiprocessor runs 2048 threads, and a block has 384; take blocksPerSM=5 or less");
   CHECK(refusedFor("h200", "q=64 warpgroups=1 turns=no blocksPerSM=2 k=64") == "accepted");
   CHECK(refusedFor("h200", "q=128 k=64 votes=4 firstVote=5") == "the schedule has firstVote=5 and votes=4: the first vote comes after 4 steps at most; take firstVote=4 or less");
+  CHECK(refusedFor("h200", "q=128 k=64 votes=65537") == "the schedule has votes=65537: items vote after 65536 steps at the latest; take votes=65536 or less");
+  CHECK(refusedFor("h200", "q=128 k=64 votes=65536 firstVote=65536") == "accepted");
   CHECK(refusedFor("a10", "q=128 producer=no k=64") == "the schedule has producer=no and overlap=yes: on NVIDIA A10 a warp that copies for itself also waits for its own products; take overlap=no or producer=yes");
   CHECK(refusedFor("h200", "q=128 k=64 overlap=no delayed=yes") == "the schedule has delayed=yes and exchangeBuffers=1: on NVIDIA H200 SXM a step publishes before it reads what the step before has published; take exchangeBuffers=2 or delayed=no");
   CHECK(refusedFor("h200", "q=128 k=64 overlap=no stages=1 ahead=yes") == "the schedule has ahead=yes and stages=1: on NVIDIA H200 SXM a step's tiles are held while the next one's are multiplied; take stages=2 or ahead=no");

@@ -5,7 +5,9 @@
 #include "tilewright/dsl/Diagnostic.h"
 #include "tilewright/dsl/Program.h"
 #include "tilewright/dsl/Schedule.h"
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,10 @@ enum class Emit {
 /// Compiles for a GPU as far as CUDA text: `source`, `instructions`, `launch` are filled, `code` and `resources` are the assembler's.
 /// Needs no GPU. Throws as compileHost does, and CompileError for the host.
 [[nodiscard]] Artifact compileDevice(const Program &program, const Schedule &schedule, const Target &target, const CompileOptions &options = {});
+
+/// Throws what compileDevice throws where fields of a schedule do not go together on a GPU, and std::invalid_argument where a tile is not as wide as the inner
+/// axis that lies in it, of these lengths. Compiles nothing.
+void checkSchedule(const Program &program, const Schedule &schedule, const Target &target, const std::map<std::string, std::int64_t> &inner);
 
 /// The text of one stage on the way to a target (without one: to the CPU). `program` needs no schedule.
 [[nodiscard]] std::string emitText(const Program &program, const Schedule &schedule, const Target &target, Emit what, const CompileOptions &options = {});

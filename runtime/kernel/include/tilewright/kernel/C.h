@@ -106,7 +106,8 @@ tilewright_status tilewright_gradient_workspace_bytes(const tilewright_gradient 
 /* Runs the program: as tilewright_launch, but the workspace must stay as it is until tilewright_backward has been called with it. */
 tilewright_status tilewright_forward(const tilewright_gradient *gradient, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes);
 
-/* Computes the gradients, after tilewright_forward with the same tensors, on the same stream. Every run gives the same bits. */
+/* Computes the gradients, after tilewright_forward with the same tensors, on the same stream. With
+   deterministic=on, and on a CPU, every run gives the same bits; H100 and H200 else sum dQ in memory where no mask skips tiles, in any order. */
 tilewright_status tilewright_backward(const tilewright_gradient *gradient, void *stream, const tilewright_arguments *arguments, void *workspace, size_t workspace_bytes);
 
 /* A readable description of the kernels, and lines "reads dO of O" and "stores dQ of Q"; lives as long as they do. */
