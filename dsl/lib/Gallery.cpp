@@ -23,7 +23,8 @@ struct Part {
   for (const Entry &entry : galleryEntries())
     names.push_back(entry.variant.name);
   const std::string close = part.empty() ? "" : detail::nearest(part, names);
-  throw std::invalid_argument("variant '" + std::string(variant) + "': '" + part + "' is unknown" + (close.empty() ? "" : "; did you mean '" + close + "'?") +
+  const std::string what = part.empty() ? "a name is missing" : "'" + part + "' is unknown";
+  throw std::invalid_argument("variant '" + std::string(variant) + "': " + what + (close.empty() ? "" : "; did you mean '" + close + "'?") +
                               "; `tilewright list` shows the " + std::to_string(names.size()) + " that are known, which combine by +");
 }
 

@@ -46,7 +46,8 @@ public:
   Kept(const fs::path &source, const std::vector<std::string> &command) : store(cache::Store::open(cache::locate())) {
     const std::optional<std::string> text = contents(source);
     if (!text)
-      throw std::invalid_argument(fmt::format("{} cannot be read", source.string()));
+      throw std::invalid_argument(fmt::format("{} cannot be read: {}; name a C++ file that is there, or a variant of `tilewright list`", source.string(),
+                                              fs::exists(source) ? "it is no file, or not for this user to read" : "there is no such file"));
     const CommandResult version = runCommand({command[0], "--version"});
     if (!version.isStarted)
       throw std::invalid_argument(fmt::format("a variant in a file is compiled with a C++ compiler of this machine, and '{}' cannot be started; "

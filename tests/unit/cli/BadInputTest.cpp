@@ -21,6 +21,7 @@ TEST_CASE("words that are unknown") {
   CHECK(refusal("rum causal") == "tilewright: 'rum' is no command; did you mean 'run'?; the commands are doctor, list, compile, run, mask, explain, tune, bench, cache, opt\n");
   CHECK(refusal("run casual" + shape) ==
         "tilewright run: variant 'casual': 'casual' is unknown; did you mean 'causal'?; `tilewright list` shows the 42 that are known, which combine by +\n");
+  CHECK(refusal("run causal+" + shape) == "tilewright run: variant 'causal+': a name is missing; `tilewright list` shows the 42 that are known, which combine by +\n");
   CHECK(refusal("run causal+zebra" + shape) == "tilewright run: variant 'causal+zebra': 'zebra' is unknown; `tilewright list` shows the 42 that are known, which combine by +\n");
   CHECK_THAT(refusal("compile causal --head-dim 64 --target h20"), Catch::StartsWith("tilewright compile: ") && Catch::Contains("h20") && Catch::Contains("h200"));
   CHECK(refusal("compile causal --head-dim 64 --emit tiles") == "tilewright compile: --emit tiles: unknown; did you mean 'tile'?; expected one of program, schedule, tile, host, device, cuda, ptx, cubin\n");

@@ -149,7 +149,7 @@ TEST_CASE("what is wrong with a variant in a file") {
         "tilewright run: a variant in a file is compiled with a C++ compiler of this machine, and 'no-such-compiler' cannot be started; install one "
         "(Debian: apt-get install g++), or name one: --cxx COMMAND, "
         "or the environment variable CXX\n");
-  CHECK(ran("run no_such_file.cpp" + shape).err == "tilewright run: no_such_file.cpp cannot be read\n");
+  CHECK(ran("run no_such_file.cpp" + shape).err == "tilewright run: no_such_file.cpp cannot be read: there is no such file; name a C++ file that is there, or a variant of `tilewright list`\n");
   CHECK(refusal("#include <tilewright/variant.h>\nTILEWRIGHT_PROGRAM(type) {\n  tw::Axis q(\"q\"), d(\"d\");\n  tw::Tensor Q(\"Q\", type, 2), "
                 "O(\"O\", type, 1);\n"
                 "  return {\"rows\", {store(O, {q}, sum(Q(q, d), over(d)))}};\n}\n") ==
