@@ -190,7 +190,9 @@ Outcome tried(const Recipe &recipe, const RunOptions &options) {
     const std::string fault = options.target.empty() ? faultOfPrograms(*held, made) : faultOfKernels(*held, made, findTarget(options.target), recipe.data);
     return {fault.empty() ? Outcome::right : Outcome::wrong, fault};
   } catch (const ProgramError &error) {
-    return {Outcome::wrong, error.what()};
+    // A scalar's gradient that lies along no axis has no kernel of its own, and says so.
+    const std::string text = error.what();
+    return {!options.target.empty() && text.find("' is stored along no axis") != text.npos ? Outcome::refused : Outcome::wrong, text};
   } catch (const std::exception &error) {
     // A GPU's kernel may be refused, with what to do.
     const std::string text = error.what();
