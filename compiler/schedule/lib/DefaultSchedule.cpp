@@ -21,13 +21,17 @@ struct Candidate {
 };
 
 /// Is a step bound by its exponentials, which take as long as its dots and longer than other arithmetic? Then three warpgroups keep their units busier than two
-/// do, though their tiles are half as wide along the fold (docs/performance.md).
-bool exponentialsLead(const Program &program, const Roles &roles, const Target &target, Schedule schedule) {
-  constexpr int rows = 192, fold = 64;
-  schedule.warpgroups = 3;
-  schedule.stabilised = true;
+/// do, though their tiles are half as wide along the fold. Where two with wide ones fit, for a second kernel: short launches take that (docs/performance.md).
+bool exponentialsLead(const Program &program, const Roles &roles, const std::vector<TileUse> &uses, const Target &target, Schedule schedule) {
+  constexpr int rows = 128, fold = 128;
+  schedule.warpgroups = 2;
+  schedule.stages = 2;
+  schedule.stabilised = schedule.overlap = true;
   schedule.widths[schedule.block] = rows;
   schedule.widths[roles.fold->axis.name()] = fold;
+  const Footprint taken = footprint(uses, schedule, target);
+  if (taken.sharedBytes > target.sharedBytesOfBlock(1) || taken.registersPerThread > registersAvailable(target, schedule))
+    return false;
   const StepCost cost = stepCost(workOf(program, roles), schedule, target, 0);
   return cost.tensor > 0 && cost.exponentials >= cost.tensor && cost.exponentials >= cost.operations;
 }
@@ -194,7 +198,7 @@ std::vector<Schedule> fittingSchedules(const Program &program, const Target &tar
                                             target.title));
   Footprint smallest;
   const bool overlaps = target.isHopper() && !oneByOne && multiplies && carries;             // elsewhere a warp waits for its own products
-  for (const Candidate &c : candidates(target, oneByOne, multiplies, overlaps && exponentialsLead(program, roles, target, schedule))) {
+  for (const Candidate &c : candidates(target, oneByOne, multiplies, overlaps && exponentialsLead(program, roles, uses, target, schedule))) {
     if (lists && !c.producer)
       continue;                                // who lists is the producer
     schedule.overlap = overlaps;

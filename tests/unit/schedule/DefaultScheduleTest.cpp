@@ -205,7 +205,7 @@ TEST_CASE("steps bound by their exponentials are shared by three warpgroups wher
       CHECK(schedule.widths.at("k") == 64);
       CHECK_FALSE(schedule.turns);       // none waits for the tensor cores
     }
-  CHECK(scheduleOf("softcap", 256).warpgroups == 2);
+  CHECK(scheduleOf("softcap", 160).warpgroups == 2);   // no second kernel with wide tiles would fit
   SECTION("not those bound by dots, or by other arithmetic") {
     for (const char *variant : {"plain", "causal", "alibi"})
       for (std::int64_t d : {96, 128})
