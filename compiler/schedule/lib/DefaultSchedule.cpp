@@ -21,9 +21,12 @@ struct Candidate {
 };
 
 /// Is a step bound by its exponentials, which take as long as its dots and longer than other arithmetic? Then three warpgroups keep their units busier than two
-/// do, though their tiles are half as wide along the fold. Where two with wide ones fit, for a second kernel: short launches take that (docs/performance.md).
+/// do, though their tiles are half as wide along the fold. Measured for steps with a stabiliser (docs/performance.md), where two with wide ones fit, for a second
+/// kernel: short launches take that.
 bool exponentialsLead(const Program &program, const Roles &roles, const std::vector<TileUse> &uses, const Target &target, Schedule schedule) {
   constexpr int rows = 128, fold = 128;
+  if (!anyNode(program, roles, [](const Node &node) { return node.op == Op::stabiliser; }))
+    return false;
   schedule.warpgroups = 2;
   schedule.stages = 2;
   schedule.stabilised = schedule.overlap = true;
