@@ -2,8 +2,10 @@
 #pragma once
 #include "support/Arrays.h"
 #include "tilewright/dsl/Dsl.h"
+#include <array>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -115,6 +117,19 @@ inline std::vector<MaskedProgram> masks(Type type, const MaskedSizes &n) {
   Tensor keyKind("key_kind", Type::i32, 1);
   add("kinds_from_64_on", [=](const At &at) { return where(at.key >= 64, keyKind(at.key) == 1, true); }, {{"key_kind", table({n.skv}, [&](auto, auto i) { return kindOf(i); })}},
       [=](auto, auto, auto k) { return k < 64 || kindOf(k) == 1; }, true, false);   // what the table holds before 64 is taken to count
+  // Bounds by row, of all that a table may hold.
+  Tensor least("least", Type::i32, 1), most("most", Type::i32, 1), single("single", Type::i32, 1);
+  constexpr std::int64_t lowest = std::numeric_limits<std::int32_t>::min(), highest = std::numeric_limits<std::int32_t>::max();
+  auto leastOf = [=](std::int64_t q) { return std::array{lowest, highest, q - 20, std::int64_t(-1), std::int64_t(0)}[std::size_t(q % 5)]; };
+  auto mostOf = [=](std::int64_t q) { return std::array{highest, q + 10, lowest}[std::size_t(q % 3)]; };
+  auto singleOf = [=](std::int64_t q) { return std::array{q * 7 % 300, lowest, std::int64_t(-1), highest}[std::size_t(q % 4)]; };
+  add("row_bounds",
+      [=](const At &at) {
+        const Tile one = single(at.query), below = at.key < most(at.query);
+        return ((least(at.query) <= at.key) & below & (at.key != one)) | ((at.key > one) & (at.query - at.key <= 7) & (at.key - at.query < -2)) | (at.key == one);
+      },
+      {{"least", table({n.sq}, [&](auto, auto q) { return leastOf(q); })}, {"most", table({n.sq}, [&](auto, auto q) { return mostOf(q); })}, {"single", table({n.sq}, [&](auto, auto q) { return singleOf(q); })}},
+      [=](auto, auto q, auto k) { return (leastOf(q) <= k && k < mostOf(q) && k != singleOf(q)) || (k > singleOf(q) && q - k <= 7 && k - q < -2) || k == singleOf(q); }, false, false);
   // Sequences one after the other, each query's by a table: what tables hold at places that tables tell.
   Tensor sequences("sequences", Type::i32, 1), queryOffsets("query_offsets", Type::i32, 1), keyOffsets("key_offsets", Type::i32, 1);
   const std::int64_t last = n.sq / 43 + 1;

@@ -9,6 +9,7 @@
 #include "tilewright/ir/Tile.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <optional>
 #include <array>
 #include <vector>
 
@@ -39,6 +40,17 @@ struct CursorUse {
   llvm::StringRef nested = {};                 // the axis of the fold inside the step that uses it, which awaits and releases it by itself
   mlir::Operation *around = nullptr;   // a loop around the fold, if the tiles serve all of its turns
   Moment first = Moment::dots1, last = Moment::dots0;
+};
+
+/// column <predicate> bound + offset, of coordinates that a tile's columns have; the bound is the same for all columns, the offset not positive.
+struct ColumnBound {
+  mlir::arith::CmpIPredicate predicate;
+  mlir::Value column, bound;
+  int64_t offset = 0;
+  bool isDifference = false;                   // elements would subtract first
+
+  bool isAbove() const { return predicate == mlir::arith::CmpIPredicate::slt || predicate == mlir::arith::CmpIPredicate::sle; }
+  bool isBelow() const { return predicate == mlir::arith::CmpIPredicate::sge; }
 };
 
 class Distributor {
@@ -123,7 +135,7 @@ private:
   int lastUse(mlir::Value value, const Frame &frame) const;
   bool needsRegisters(mlir::Value value) const;
 
-  //--- rows and elements (DistributeElements.cpp)
+  //--- rows and elements (DistributeElements.cpp, DistributeMasks.cpp)
   llvm::DenseMap<mlir::Value, mlir::Value> local;   // tile values to scalars of the present row or element
   llvm::DenseMap<mlir::Operation *, std::pair<mlir::Value, mlir::Value>> intervals;   // masks to the columns lo and hi that stay, by row
   mlir::LogicalResult writeRows(const Event &event);
@@ -141,6 +153,11 @@ private:
   mlir::FailureOr<mlir::Value> loadElement(tile::LoadOp load);
   mlir::FailureOr<mlir::Value> gatherElement(tile::GatherOp gather);
   mlir::LogicalResult writeInterval(tile::MaskOp mask);
+  std::optional<ColumnBound> columnBound(mlir::Operation *comparison) const;
+  bool boundsColumns(mlir::Value condition, mlir::Value start) const;
+  mlir::LogicalResult writeBounds(mlir::Value condition, mlir::Value first, llvm::function_ref<mlir::Value(mlir::Value)> keep, mlir::Value &lo, mlir::Value &hi, llvm::SmallVectorImpl<mlir::Value> &held);
+  mlir::Value holdsColumn(mlir::Value condition, llvm::ArrayRef<mlir::Value> &held, mlir::Location loc);
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> bounds;   // masks whose conditions are bounds of columns to what of these lo and hi do not say, by row
   mlir::FailureOr<mlir::Value> writeMask(tile::MaskOp mask);
   mlir::Value constant(mlir::Attribute value, mlir::Location loc);
   mlir::Value integer(int64_t n, mlir::Location loc);
