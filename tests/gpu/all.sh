@@ -1,6 +1,6 @@
 #!/bin/bash
 # Everything that needs a GPU, on one build: tests/gpu/all.sh build/lib/libtilewright.so build/bin/tilewright [FOLDER [NAME…]]
-# NAMEs are of reports or of parts: right (what must be right, four at a time, some five minutes on an H200), fast (times beside others, one by one, some ten), tuner (bytes, tunings, some
+# NAMEs are of reports or of parts: right (what must be right, five at a time, some five minutes on an H200), fast (times beside others, one by one, some ten), tuner (bytes, tunings, some
 # four); all three if left out. By-hand, in fast, needs LAUNCHER=FILE.py (tests/bench/by_hand.py). Whole reports go to FOLDER (gpu-reports), the last lines of
 # each are printed. Exit status 1 where one failed. Needs an H100 or H200 and torch with CUDA.
 set -u
@@ -89,7 +89,7 @@ while read -r name part lines seconds command; do
   if [ "$part" = right ]; then
     run "$name" "$seconds" "$command" </dev/null &
     begun+=("$name:$lines")
-    ((${#begun[@]} < 4)) || finish
+    while (($(jobs -rp | wc -l) >= 5)); do wait -n; done
     continue
   fi
   finish   # what is timed has the GPU to itself
