@@ -104,6 +104,10 @@ inline std::vector<MaskedProgram> masks(Type type, const MaskedSizes &n) {
   Tensor chosen("chosen", Type::i32, 1);
   add("chosen_keys", [=](const At &at) { return contains(chosen, {}, at.key) | (at.key == at.query); }, {{"chosen", table({3}, [](auto, auto j) { return 40 * j + 1; })}},
       [=](auto, auto q, auto k) { return k == 1 || k == 41 || k == 81 || k == q; }, true, false);
+  // All elements of a tile have one answer.
+  Tensor whole("whole", Type::i64, 1);
+  add("chosen_batches", [=](const At &at) { return contains(whole, {}, at.batch) | (at.key <= at.query); }, {{"whole", table({2}, [](auto, auto j) { return 5 - 4 * j; })}},
+      [](auto b, auto q, auto k) { return b == 1 || k <= q; });
   auto whenOf = [](std::int64_t i) { return double(i * i) / 64; };
   add("events", [=](const At &at) { return when(at.key) + 1.5 <= rowWhen(at.query); },
       {{"row_when", table({n.sq}, [&](auto, auto i) { return whenOf(i); })}, {"when", table({n.skv}, [&](auto, auto i) { return whenOf(i); })}},

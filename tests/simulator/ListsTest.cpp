@@ -69,14 +69,14 @@ TEST_CASE("lists of tiles in the simulator, for an H200") {
   const auto all = programs::masks(Type::bf16, n);
   for (const char *name : {"sink_window", "two_bands"})
     right(masked(all, name), inputsOf(masked(all, name), n), n, "h200", narrow);
-  for (const char *name : {"documents", "documents_causal", "packed", "prefix", "events", "blocks", "block_lists", "row_bounds"})
+  for (const char *name : {"documents", "documents_causal", "packed", "prefix", "events", "blocks", "block_lists", "row_bounds", "chosen_batches"})
     right(masked(all, name), inputsOf(masked(all, name), n), n, "h200", overlapped);
 }
 
 TEST_CASE("lists of tiles in the simulator, where warps copy") {
   const MaskedSizes n{2, 1, 170, 300, 64};
   const auto all = programs::masks(Type::bf16, n);
-  for (const char *name : {"not_window", "relative", "padded_lists", "row_bounds"})
+  for (const char *name : {"not_window", "relative", "padded_lists", "row_bounds", "chosen_batches"})
     right(masked(all, name), inputsOf(masked(all, name), n), n, "a100", held);
   right(masked(all, "documents"), inputsOf(masked(all, "documents"), n), n, "a100", tall);
   right(masked(all, "packed_causal"), inputsOf(masked(all, "packed_causal"), n), n, "a100", tall);

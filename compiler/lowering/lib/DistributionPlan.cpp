@@ -328,7 +328,7 @@ FailureOr<Plan> Distributor::plan(Block &block) {
       stretch.tiles.push_back(&op);
       continue;
     }
-    if (op.getNumRegions() || (op.getNumResults() > 1 && !isa<device::ListedOp>(op)))
+    if (op.getNumRegions() || (op.getNumResults() > 1 && !isa<device::ListedOp, device::AmongOp>(op)))
       return op.emitError() << "'" << op.getName() << "' has no form on a GPU yet; expected tile, arith and math operations, scf.for and scf.if", failure();
     Value result = op.getNumResults() ? op.getResult(0) : Value();
     auto tileOperand = llvm::find_if(op.getOperands(), [](Value operand) { return isa<RankedTensorType>(operand.getType()); });
