@@ -1,7 +1,8 @@
 #!/bin/bash
 # Everything that needs a GPU, on one build: tests/gpu/all.sh build/lib/libtilewright.so build/bin/tilewright [FOLDER [NAME…]]
-# NAMEs are of reports or of parts: right (what must be right, five at a time, some five minutes on an H200), fast (times beside others, one by one, some ten), tuner (bytes, tunings, some
-# four); all three if left out. By-hand, in fast, needs LAUNCHER=FILE.py (tests/bench/by_hand.py). Whole reports go to FOLDER (gpu-reports), the last lines of
+# NAMEs are of reports or of parts: right (what must be right, five at a time, some five minutes on an H200 with
+# 16 processors), wide (the whole gallery at every head dim, some five more), fast (times beside others, one by one, some ten), tuner (bytes, tunings, some
+# four); all four if left out. By-hand, in fast, needs LAUNCHER=FILE.py (tests/bench/by_hand.py). Whole reports go to FOLDER (gpu-reports), the last lines of
 # each are printed. Exit status 1 where one failed. Needs an H100 or H200 and torch with CUDA.
 set -u
 library=${1:?usage: all.sh LIBRARY PROGRAM [FOLDER [NAME…]]}
@@ -16,16 +17,17 @@ export PYTHONDONTWRITEBYTECODE=1
 # NAME PART LINES SECONDS COMMAND…: what is shown of a report, and when it is given up
 reports() {
   cat <<END
-matrix right 2 150 python3 $gpu/matrix.py --library $library --v-nan
+matrix right 2 300 python3 $gpu/matrix.py --library $library --v-nan
 sanitizers right 4 250 bash $gpu/sanitize.sh $library
 sanitizers-sm80 right 4 250 bash $gpu/sanitize.sh $library --target=h200-sm80
-gallery right 4 250 python3 $gpu/gallery.py --program $program
+gallery right 4 400 python3 $gpu/gallery.py --program $program
 matrix-sm80 right 2 120 python3 $gpu/matrix.py --library $library --quick --v-nan --target h200-sm80
 masks right 1 120 python3 $gpu/masks.py --library $library
 masks-sm80 right 1 120 python3 $gpu/masks.py --library $library --target h200-sm80
-limits right 8 150 python3 $gpu/limits.py --library $library
-gradients right 3 250 python3 $gpu/gradients.py --library $library
-fuzz right 14 200 env TILEWRIGHT_CACHE=off $fuzz --target h200 --on gpu --programs 500 --jobs 8 --attempts 4
+limits right 8 400 python3 $gpu/limits.py --library $library --seconds 380
+gradients right 3 500 python3 $gpu/gradients.py --library $library
+fuzz right 14 300 env TILEWRIGHT_CACHE=off $fuzz --target h200 --on gpu --programs 500 --jobs 8 --attempts 4
+gallery-wide wide 4 590 python3 $gpu/gallery.py --program $program --every-head-dim
 launch fast 3 30 python3 $gpu/matrix.py --library $library --only host
 by-hand fast 40 200 python3 $bench/by_hand.py --library $library --launcher ${LAUNCHER:-} --json $folder/by-hand.json
 peers fast 31 200 python3 $bench/peers.py --library $library --lengths 512 1024 2048 4096 16384 --head-dims 64 128 256 --peers --json $folder/peers.json
@@ -44,8 +46,8 @@ END
 }
 
 wanted=("$@")
-((${#wanted[@]})) || wanted=(right fast tuner)
-known=" right fast tuner $(reports | cut -d ' ' -f 1 | tr '\n' ' ')"
+((${#wanted[@]})) || wanted=(right wide fast tuner)
+known=" right wide fast tuner $(reports | cut -d ' ' -f 1 | tr '\n' ' ')"
 for name in "${wanted[@]}"; do
   [[ $known == *" $name "* ]] || { echo "all.sh: '$name' is no report; expected any of$known" >&2; exit 2; }
 done
