@@ -41,6 +41,12 @@ BuildOptions optionsFor(const Lengths &n) {
   return options;
 }
 
+BuildOptions optionsForH200() {
+  BuildOptions options = optionsFor({.b = 1, .h = 2, .hkv = 2, .sq = 300, .skv = 300, .d = 64, .dv = 64});
+  options.target = "h200";
+  return options;
+}
+
 std::string refusal(const std::function<void()> &work) {
   try {
     work();
@@ -181,8 +187,7 @@ TEST_CASE("schedules of a GPU are measured on such a GPU alone, and one that com
   }
   const OwnCache cache;
   const Program program = makeVariant("plain", {.type = Type::bf16});
-  BuildOptions options = optionsFor({.b = 1, .h = 2, .hkv = 2, .sq = 300, .skv = 300, .d = 64, .dv = 64});
-  options.target = "h200";
+  BuildOptions options = optionsForH200();
   CHECK(refusal([&] { (void)tune(program, options, {.gpu = 2}); }) ==
         "schedules for h200 are measured on such a GPU, and GPU 2 is an Fake A100 with 108 multiprocessors and 151 GB; tune for target a100-80gb, or let Tune::model choose without a GPU");
   const TuningRecord record = tune(program, options, {.candidates = 1});
@@ -202,8 +207,7 @@ TEST_CASE("a candidate after which a GPU runs nothing is named, ends the tuning,
   }
   const OwnCache cache;
   const Program program = makeVariant("plain", {.type = Type::bf16});
-  BuildOptions options = optionsFor({.b = 1, .h = 2, .hkv = 2, .sq = 300, .skv = 300, .d = 64, .dv = 64});
-  options.target = "h200";
+  BuildOptions options = optionsForH200();
   const Schedule unchanged = chosenSchedule(program, options).schedule;
   Schedule bad = unchanged, other = unchanged;
   bad.blockBuffers = 1;
